@@ -1,0 +1,1 @@
+//! Placeholder of the examples package: the programs stand beside it.

@@ -1,0 +1,1 @@
+//! Models: the trait, requests, completions, errors, and clients.

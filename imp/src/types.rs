@@ -1,0 +1,659 @@
+//! A field's type, compiled from its JSON Schema.
+//!
+//! The schema is the one description of a type (law 2): schemars makes it for a Rust type,
+//! `described` for a signature written as data. Everything that asks "what is this type?" (the
+//! words of a prompt, the reader, the provider's schema, the check of a reply) asks the [`Type`]
+//! compiled from it here, once, when the spec is built.
+
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use crate::value::Value;
+
+/// The `x-imp-…` schema keys by which `imp`'s own types say what they are.
+pub(crate) mod key {
+    /// `reasoning`, `code`, `history`, `tool_calls`.
+    pub(crate) const KIND: &str = "x-imp-kind";
+    /// The programming language of a code field.
+    pub(crate) const LANGUAGE: &str = "x-imp-language";
+    /// The names of an enum's members, beside the values in `enum`; they make it a named enum,
+    /// which the DSPy dialect calls by its name instead of `Literal[…]`.
+    pub(crate) const NAMES: &str = "x-imp-names";
+    /// Whether `inf` and `nan` are allowed.
+    pub(crate) const INF_NAN: &str = "x-imp-allow-inf-nan";
+}
+
+/// A type with the named types that it refers to.
+#[derive(Debug, Clone)]
+pub(crate) struct TypeTree {
+    /// The type itself.
+    pub(crate) root: Type,
+    /// What [`Kind::Ref`] points into: the named objects and enums, and whatever is recursive.
+    pub(crate) defs: Arc<[(String, Type)]>,
+    /// Whether any node has checks of its own (bounds, patterns) that serde does not make.
+    pub(crate) checked: bool,
+    /// Whether a date or time occurs anywhere.
+    pub(crate) dated: bool,
+    /// Whether a union or an unknown shape occurs, where serde buffers and the type is lost.
+    pub(crate) buffered: bool,
+}
+
+/// One node of a type.
+#[derive(Debug, Clone)]
+pub(crate) struct Type {
+    pub(crate) kind: Kind,
+    /// The description written at this place of the schema.
+    pub(crate) description: Option<String>,
+    /// The default written at this place of the schema.
+    pub(crate) default: Option<Value>,
+    /// Bounds, boxed because most nodes have none.
+    pub(crate) checks: Option<Box<Checks>>,
+    /// The schema node as it was given, for notes of shapes that have no words of their own.
+    pub(crate) schema: Arc<Json>,
+}
+
+/// What a node is.
+#[derive(Debug, Clone)]
+pub(crate) enum Kind {
+    /// Any value.
+    Any,
+    /// Only null.
+    Null,
+    String,
+    Integer,
+    Number,
+    Boolean,
+    /// A date and time; `offset` says whether it must, may or must not have one.
+    DateTime,
+    Date,
+    /// One of some values: an enum of unit variants, a literal, a named enum.
+    Choice(Choice),
+    /// A list; without `items` of anything; `unique` for sets.
+    List {
+        items: Option<Box<Type>>,
+        unique: bool,
+    },
+    /// A list of fixed length.
+    Tuple(Vec<Type>),
+    /// An object with arbitrary keys; without `values` of anything; `text_keys` is false where a
+    /// pattern restricts the keys (integer keys).
+    Map {
+        values: Option<Box<Type>>,
+        text_keys: bool,
+    },
+    Object(Object),
+    /// Any of the branches (null is a branch). `tagged` where exactly one can match (`oneOf`).
+    Union {
+        branches: Vec<Type>,
+        tagged: bool,
+    },
+    /// A place in [`TypeTree::defs`].
+    Ref(usize),
+    /// Text that is the model's reasoning.
+    Reasoning,
+    /// Source code in a language.
+    Code {
+        language: String,
+    },
+    /// A conversation history.
+    History,
+    /// Tool calls asked for by the model.
+    ToolCalls,
+    /// A shape that is not understood: kept as its schema, read by serde alone.
+    Opaque,
+}
+
+/// The members of a [`Kind::Choice`], in declared order.
+#[derive(Debug, Clone)]
+pub(crate) struct Choice {
+    /// The enum's name, if it is one that prompts call by its name.
+    pub(crate) name: Option<String>,
+    pub(crate) members: Vec<Member>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Member {
+    pub(crate) value: Value,
+    /// The member's name beside its value (named enums only).
+    pub(crate) name: Option<String>,
+    pub(crate) description: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Object {
+    pub(crate) name: String,
+    pub(crate) properties: Vec<Property>,
+    /// Whether other keys are refused.
+    pub(crate) closed: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Property {
+    pub(crate) name: String,
+    pub(crate) ty: Type,
+    pub(crate) required: bool,
+}
+
+/// A number of a bound, as it was written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Number {
+    Int(i128),
+    Float(f64),
+}
+
+impl Number {
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "a bound beyond 2^53 is compared as a float only with floats"
+    )]
+    pub(crate) fn as_f64(self) -> f64 {
+        match self {
+            Number::Int(value) => value as f64,
+            Number::Float(value) => value,
+        }
+    }
+
+    fn from_json(value: &Json) -> Option<Number> {
+        let number = value.as_number()?;
+        match number.as_i128() {
+            Some(value) => Some(Number::Int(value)),
+            None => number.as_f64().map(Number::Float),
+        }
+    }
+}
+
+/// What a value must satisfy beyond its type.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Checks {
+    pub(crate) minimum: Option<Number>,
+    pub(crate) maximum: Option<Number>,
+    pub(crate) exclusive_minimum: Option<Number>,
+    pub(crate) exclusive_maximum: Option<Number>,
+    pub(crate) multiple_of: Option<Number>,
+    /// Of a text in characters, of a list in items.
+    pub(crate) min_length: Option<usize>,
+    pub(crate) max_length: Option<usize>,
+    pub(crate) pattern: Option<Pattern>,
+    pub(crate) inf_nan: Option<bool>,
+}
+
+impl Checks {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.minimum.is_none()
+            && self.maximum.is_none()
+            && self.exclusive_minimum.is_none()
+            && self.exclusive_maximum.is_none()
+            && self.multiple_of.is_none()
+            && self.min_length.is_none()
+            && self.max_length.is_none()
+            && self.pattern.is_none()
+            && self.inf_nan.is_none()
+    }
+}
+
+/// A regular expression with its source.
+#[derive(Debug, Clone)]
+pub(crate) struct Pattern {
+    pub(crate) source: String,
+    pub(crate) regex: regex_lite::Regex,
+}
+
+impl Pattern {
+    pub(crate) fn new(source: &str) -> Result<Self, String> {
+        match regex_lite::Regex::new(source) {
+            Ok(regex) => Ok(Pattern { source: source.to_owned(), regex }),
+            Err(error) => Err(format!("the pattern `{source}` cannot be used: {error}")),
+        }
+    }
+}
+
+impl TypeTree {
+    /// Compiles a root schema, as schemars and `described` make them.
+    ///
+    /// # Errors
+    ///
+    /// A text that names the place and the remedy: a pattern that is no regular expression, a
+    /// `$ref` to nothing.
+    pub(crate) fn compile(schema: &Json) -> Result<TypeTree, String> {
+        Compiler::new(schema).run(schema)
+    }
+
+    /// The node that `ty` is, through any reference.
+    pub(crate) fn resolve<'t>(&'t self, mut ty: &'t Type) -> &'t Type {
+        while let Kind::Ref(at) = ty.kind {
+            ty = &self.defs[at].1;
+        }
+        ty
+    }
+
+    /// The type without its null branch, if it has one: `T` of an `Option<T>`. A union of several
+    /// others keeps them all.
+    pub(crate) fn nullable(&self) -> bool {
+        self.is_nullable(&self.root)
+    }
+
+    pub(crate) fn is_nullable(&self, ty: &Type) -> bool {
+        match &self.resolve(ty).kind {
+            Kind::Null | Kind::Any => matches!(self.resolve(ty).kind, Kind::Null),
+            Kind::Union { branches, .. } => branches.iter().any(|branch| self.is_nullable(branch)),
+            _ => false,
+        }
+    }
+
+    /// `T` if `ty` is exactly "T or null".
+    pub(crate) fn optional<'t>(&'t self, ty: &'t Type) -> Option<&'t Type> {
+        match &self.resolve(ty).kind {
+            Kind::Union { branches, .. } => match branches.as_slice() {
+                [some, null] | [null, some] if matches!(null.kind, Kind::Null) => Some(some),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// `ty` through references and "or null": what a value that is not null is.
+    pub(crate) fn present<'t>(&'t self, ty: &'t Type) -> &'t Type {
+        match self.optional(ty) {
+            Some(some) => self.resolve(some),
+            None => self.resolve(ty),
+        }
+    }
+
+    /// Whether the type is read and written as bare text: a string without choices.
+    pub(crate) fn is_text(&self) -> bool {
+        matches!(self.present(&self.root).kind, Kind::String | Kind::Reasoning)
+    }
+}
+
+struct Compiler<'s> {
+    sources: Vec<(&'s str, &'s Json)>,
+    defs: Vec<Option<(String, Type)>>,
+    /// Places in `sources` that are being compiled: a reference to one of them is recursive.
+    open: Vec<usize>,
+    /// Places in `sources` that a recursion has pointed at: they stay references.
+    recursive: Vec<bool>,
+    checked: bool,
+    dated: bool,
+    buffered: bool,
+}
+
+impl<'s> Compiler<'s> {
+    fn new(root: &'s Json) -> Self {
+        let sources: Vec<_> = ["$defs", "definitions"]
+            .iter()
+            .filter_map(|key| root.get(key)?.as_object())
+            .flatten()
+            .map(|(name, schema)| (name.as_str(), schema))
+            .collect();
+        let count = sources.len();
+        Compiler {
+            sources,
+            defs: vec![None; count],
+            open: Vec::new(),
+            recursive: vec![false; count],
+            checked: false,
+            dated: false,
+            buffered: false,
+        }
+    }
+
+    fn run(mut self, root: &'s Json) -> Result<TypeTree, String> {
+        let name = root.get("title").and_then(Json::as_str).unwrap_or("Object").to_owned();
+        // `#` refers to the root itself: it gets a place behind the named ones.
+        let root_place = self.sources.len();
+        self.sources.push(("#", root));
+        self.defs.push(None);
+        self.recursive.push(false);
+        self.open.push(root_place);
+        let mut ty = self.node(root, &name)?;
+        if self.recursive[root_place] {
+            self.defs[root_place] = Some((name, ty));
+            ty = node_of(Kind::Ref(root_place), root);
+        }
+        // Unused places keep their index, so that references stay right.
+        let defs = self
+            .defs
+            .into_iter()
+            .map(|def| def.unwrap_or_else(|| (String::new(), node_of(Kind::Any, &Json::Bool(true)))))
+            .collect();
+        Ok(TypeTree { root: ty, defs, checked: self.checked, dated: self.dated, buffered: self.buffered })
+    }
+
+    fn reference(&mut self, target: &str) -> Result<Type, String> {
+        let name = target
+            .strip_prefix("#/$defs/")
+            .or_else(|| target.strip_prefix("#/definitions/"))
+            .map(|name| name.replace("~1", "/").replace("~0", "~"));
+        let name = name.as_deref().unwrap_or(target);
+        let Some(place) = self.sources.iter().position(|(known, _)| *known == name) else {
+            return Err(format!("the schema refers to `{target}`, which it does not define"));
+        };
+        let source = self.sources[place].1;
+        if self.open.contains(&place) {
+            self.recursive[place] = true;
+            return Ok(node_of(Kind::Ref(place), source));
+        }
+        if self.defs[place].is_some() {
+            return Ok(node_of(Kind::Ref(place), source));
+        }
+        self.open.push(place);
+        let ty = self.node(source, name)?;
+        self.open.pop();
+        // Only what a prompt calls by its name, or what contains itself, is worth a reference:
+        // anything else reads the same inlined, and `list[Literal['a']]` needs it inlined.
+        let named = match &ty.kind {
+            Kind::Object(_) => true,
+            Kind::Choice(choice) => choice.name.is_some(),
+            _ => false,
+        };
+        if named || self.recursive[place] {
+            self.defs[place] = Some((name.to_owned(), ty));
+            Ok(node_of(Kind::Ref(place), source))
+        } else {
+            Ok(ty)
+        }
+    }
+
+    fn node(&mut self, schema: &'s Json, name: &str) -> Result<Type, String> {
+        let Json::Object(map) = schema else {
+            return Ok(node_of(if schema == &Json::Bool(false) { Kind::Opaque } else { Kind::Any }, schema));
+        };
+        if let Some(target) = map.get("$ref").and_then(Json::as_str) {
+            let mut ty = self.reference(target)?;
+            // What stands beside a reference is about this place, not about the named type.
+            ty.description = text(map, "description").or(match ty.kind {
+                Kind::Ref(_) => None,
+                _ => ty.description,
+            });
+            ty.default = map.get("default").map(|value| value.clone().into()).or(match ty.kind {
+                Kind::Ref(_) => None,
+                _ => ty.default,
+            });
+            return Ok(ty);
+        }
+        let kind = self.kind(schema, map, name)?;
+        let checks = self.checks(map, &kind)?;
+        match &kind {
+            Kind::Date | Kind::DateTime => self.dated = true,
+            Kind::Union { branches, .. }
+                if branches.iter().filter(|branch| !matches!(branch.kind, Kind::Null)).count() > 1 =>
+            {
+                self.buffered = true;
+            }
+            Kind::Any | Kind::Opaque => self.buffered = true,
+            _ => {}
+        }
+        Ok(Type {
+            description: text(map, "description"),
+            default: map.get("default").map(|value| value.clone().into()),
+            checks,
+            schema: Arc::new(schema.clone()),
+            kind,
+        })
+    }
+
+    fn kind(
+        &mut self,
+        schema: &'s Json,
+        map: &'s serde_json::Map<String, Json>,
+        name: &str,
+    ) -> Result<Kind, String> {
+        match map.get(key::KIND).and_then(Json::as_str) {
+            Some("reasoning") => return Ok(Kind::Reasoning),
+            Some("history") => return Ok(Kind::History),
+            Some("tool_calls") => return Ok(Kind::ToolCalls),
+            Some("code") => {
+                let language = map.get(key::LANGUAGE).and_then(Json::as_str).unwrap_or("python");
+                return Ok(Kind::Code { language: language.to_owned() });
+            }
+            _ => {}
+        }
+        if let Some(members) = map.get("enum").and_then(Json::as_array) {
+            return Ok(choice_of(members, map, name));
+        }
+        if let Some(only) = map.get("const") {
+            return Ok(choice_of(std::slice::from_ref(only), map, name));
+        }
+        for (word, tagged) in [("anyOf", false), ("oneOf", true)] {
+            if let Some(branches) = map.get(word).and_then(Json::as_array) {
+                return self.union(branches, tagged, name);
+            }
+        }
+        if let Some([only]) = map.get("allOf").and_then(Json::as_array).map(Vec::as_slice) {
+            return Ok(self.node(only, name)?.kind);
+        }
+        match map.get("type") {
+            Some(Json::String(word)) => self.typed(word, schema, map, name),
+            // schemars writes `Option` of a simple type as `"type": ["integer", "null"]`.
+            Some(Json::Array(words)) => {
+                let mut branches = Vec::new();
+                for word in words {
+                    let Some(word) = word.as_str() else { return Ok(Kind::Opaque) };
+                    let kind = self.typed(word, schema, map, name)?;
+                    let checks = self.checks(map, &kind)?;
+                    let mut branch = node_of(kind, &single(map, word));
+                    branch.checks = checks;
+                    branches.push(branch);
+                }
+                Ok(flat_union(branches, false))
+            }
+            Some(_) => Ok(Kind::Opaque),
+            None if map.contains_key("properties") => self.object(map, name),
+            None if map.keys().all(|word| is_annotation(word)) => Ok(Kind::Any),
+            None => Ok(Kind::Opaque),
+        }
+    }
+
+    fn typed(
+        &mut self,
+        word: &str,
+        schema: &'s Json,
+        map: &'s serde_json::Map<String, Json>,
+        name: &str,
+    ) -> Result<Kind, String> {
+        Ok(match word {
+            "null" => Kind::Null,
+            "boolean" => Kind::Boolean,
+            "integer" => Kind::Integer,
+            "number" => Kind::Number,
+            "string" => match map.get("format").and_then(Json::as_str) {
+                Some("date-time" | "partial-date-time") => Kind::DateTime,
+                Some("date") => Kind::Date,
+                _ => Kind::String,
+            },
+            "array" => match map.get("prefixItems").and_then(Json::as_array) {
+                Some(items) => {
+                    let items = items.iter().map(|item| self.node(item, name));
+                    Kind::Tuple(items.collect::<Result<_, _>>()?)
+                }
+                None => Kind::List {
+                    items: match map.get("items") {
+                        None | Some(Json::Bool(true)) => None,
+                        Some(items) => Some(Box::new(self.node(items, name)?)),
+                    },
+                    unique: map.get("uniqueItems") == Some(&Json::Bool(true)),
+                },
+            },
+            "object" if map.contains_key("properties") => self.object(map, name)?,
+            "object" => self.map(map, name)?,
+            _ => {
+                let _ = schema;
+                Kind::Opaque
+            }
+        })
+    }
+
+    fn map(&mut self, map: &'s serde_json::Map<String, Json>, name: &str) -> Result<Kind, String> {
+        if let Some(patterns) = map.get("patternProperties").and_then(Json::as_object) {
+            let Some(values) = patterns.values().next().filter(|_| patterns.len() == 1) else {
+                return Ok(Kind::Opaque);
+            };
+            return Ok(Kind::Map { values: Some(Box::new(self.node(values, name)?)), text_keys: false });
+        }
+        let text_keys = !map.contains_key("propertyNames");
+        match map.get("additionalProperties") {
+            // An object that may hold nothing: a struct without fields.
+            Some(Json::Bool(false)) => self.object(map, name),
+            None | Some(Json::Bool(true)) => Ok(Kind::Map { values: None, text_keys }),
+            Some(values) => Ok(Kind::Map { values: Some(Box::new(self.node(values, name)?)), text_keys }),
+        }
+    }
+
+    fn object(&mut self, map: &'s serde_json::Map<String, Json>, name: &str) -> Result<Kind, String> {
+        let required: Vec<&str> = map
+            .get("required")
+            .and_then(Json::as_array)
+            .map(|names| names.iter().filter_map(Json::as_str).collect())
+            .unwrap_or_default();
+        let mut properties = Vec::new();
+        if let Some(entries) = map.get("properties").and_then(Json::as_object) {
+            for (property, schema) in entries {
+                properties.push(Property {
+                    name: property.clone(),
+                    ty: self.node(schema, property)?,
+                    required: required.contains(&property.as_str()),
+                });
+            }
+        }
+        let name = map.get("title").and_then(Json::as_str).unwrap_or(name).to_owned();
+        Ok(Kind::Object(Object {
+            name,
+            properties,
+            closed: map.get("additionalProperties") == Some(&Json::Bool(false)),
+        }))
+    }
+
+    fn union(&mut self, branches: &'s [Json], tagged: bool, name: &str) -> Result<Kind, String> {
+        let types = branches.iter().map(|branch| self.node(branch, name)).collect::<Result<Vec<_>, _>>()?;
+        // An enum whose unit variants are documented comes as `oneOf` of constants, one a variant.
+        if !types.is_empty()
+            && types.iter().all(|ty| matches!(ty.kind, Kind::Choice(Choice { name: None, .. })))
+        {
+            let mut members = Vec::new();
+            for ty in types {
+                let Kind::Choice(choice) = ty.kind else { continue };
+                for mut member in choice.members {
+                    member.description = member.description.or_else(|| ty.description.clone());
+                    members.push(member);
+                }
+            }
+            return Ok(Kind::Choice(Choice { name: None, members }));
+        }
+        Ok(flat_union(types, tagged))
+    }
+
+    fn checks(
+        &mut self,
+        map: &serde_json::Map<String, Json>,
+        kind: &Kind,
+    ) -> Result<Option<Box<Checks>>, String> {
+        let number = |word: &str| map.get(word).and_then(Number::from_json);
+        let length = |word: &str| map.get(word).and_then(Json::as_u64).and_then(|n| usize::try_from(n).ok());
+        let mut checks =
+            Checks { inf_nan: map.get(key::INF_NAN).and_then(Json::as_bool), ..Checks::default() };
+        match kind {
+            Kind::Integer | Kind::Number => {
+                checks.minimum = number("minimum");
+                checks.maximum = number("maximum");
+                checks.exclusive_minimum = number("exclusiveMinimum");
+                checks.exclusive_maximum = number("exclusiveMaximum");
+                checks.multiple_of = number("multipleOf");
+                drop_implied(map, &mut checks);
+            }
+            Kind::String => {
+                checks.min_length = length("minLength");
+                checks.max_length = length("maxLength");
+                if let Some(source) = map.get("pattern").and_then(Json::as_str) {
+                    checks.pattern = Some(Pattern::new(source)?);
+                }
+            }
+            Kind::List { .. } => {
+                checks.min_length = length("minItems");
+                checks.max_length = length("maxItems");
+            }
+            _ => {}
+        }
+        if checks.is_empty() {
+            return Ok(None);
+        }
+        self.checked = true;
+        Ok(Some(Box::new(checks)))
+    }
+}
+
+/// A Rust integer's own bounds (`u8`) are serde's to check and nobody's to print.
+fn drop_implied(map: &serde_json::Map<String, Json>, checks: &mut Checks) {
+    let Some(format) = map.get("format").and_then(Json::as_str) else { return };
+    let Some((signed, bits)) = format
+        .strip_prefix("uint")
+        .map(|bits| (false, bits))
+        .or_else(|| format.strip_prefix("int").map(|bits| (true, bits)))
+    else {
+        return;
+    };
+    let bits: u32 = if bits.is_empty() { 64 } else { bits.parse().unwrap_or(0) };
+    let (low, high) = match (signed, bits) {
+        (true, 8..=64) => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
+        (false, 8..=64) => (0, (1i128 << bits) - 1),
+        (false, _) => (0, i128::MAX),
+        (true, _) => return,
+    };
+    if checks.minimum == Some(Number::Int(low)) {
+        checks.minimum = None;
+    }
+    if checks.maximum == Some(Number::Int(high)) {
+        checks.maximum = None;
+    }
+}
+
+fn node_of(kind: Kind, schema: &Json) -> Type {
+    Type { kind, description: None, default: None, checks: None, schema: Arc::new(schema.clone()) }
+}
+
+/// The schema with one of its several types.
+fn single(map: &serde_json::Map<String, Json>, word: &str) -> Json {
+    if word == "null" {
+        return serde_json::json!({ "type": "null" });
+    }
+    let mut map = map.clone();
+    map.insert("type".to_owned(), Json::String(word.to_owned()));
+    map.remove("default");
+    map.remove("description");
+    Json::Object(map)
+}
+
+fn text(map: &serde_json::Map<String, Json>, word: &str) -> Option<String> {
+    map.get(word).and_then(Json::as_str).map(str::to_owned)
+}
+
+fn is_annotation(word: &str) -> bool {
+    matches!(word, "title" | "description" | "default" | "$schema" | "$defs" | "examples" | "deprecated")
+}
+
+fn choice_of(members: &[Json], map: &serde_json::Map<String, Json>, name: &str) -> Kind {
+    let names = map.get(key::NAMES).and_then(Json::as_array);
+    let members = members
+        .iter()
+        .enumerate()
+        .map(|(at, value)| Member {
+            value: value.clone().into(),
+            name: names.and_then(|names| names.get(at)?.as_str()).map(str::to_owned),
+            description: None,
+        })
+        .collect();
+    let name = names.map(|_| text(map, "title").unwrap_or_else(|| name.to_owned()));
+    Kind::Choice(Choice { name, members })
+}
+
+/// A union whose branches are no unions without a tag: `Option` of an untagged enum is one union.
+fn flat_union(types: Vec<Type>, tagged: bool) -> Kind {
+    let mut branches = Vec::with_capacity(types.len());
+    for ty in types {
+        match ty.kind {
+            Kind::Union { branches: inner, tagged: false } => branches.extend(inner),
+            _ => branches.push(ty),
+        }
+    }
+    Kind::Union { branches, tagged }
+}

@@ -1,0 +1,1 @@
+//! Integration tests of `imp` and the programs that check it.
