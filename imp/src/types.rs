@@ -176,6 +176,7 @@ pub(crate) struct Checks {
     pub(crate) max_length: Option<usize>,
     pub(crate) pattern: Option<Pattern>,
     pub(crate) inf_nan: Option<bool>,
+    pub(crate) answer_shape: Option<AnswerShape>,
 }
 
 impl Checks {
@@ -189,7 +190,20 @@ impl Checks {
             && self.max_length.is_none()
             && self.pattern.is_none()
             && self.inf_nan.is_none()
+            && self.answer_shape.is_none()
     }
+}
+
+/// The form that a text answer must have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AnswerShape {
+    /// Exactly yes or no.
+    YesNo,
+    /// A concise exact span.
+    ShortSpan,
+    /// Only a number.
+    NumericSpan,
 }
 
 /// A regular expression with its source.

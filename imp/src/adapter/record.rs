@@ -1,0 +1,360 @@
+//! The traits by which values of structs cross the border: what `#[derive(Signature)]` implements.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value as Json;
+
+use crate::error::{FieldFailure, SpecError, WriteError};
+use crate::fields::Fields;
+use crate::meta::{RecordMeta, Side, schema_for};
+use crate::spec::{FieldSpec, SignatureSpec};
+use crate::text::read::{self, ReadError, ReadOptions, Source};
+use crate::text::write::FieldWriter;
+use crate::value::Value;
+
+/// The values of one side of a call: of the inputs or of the outputs.
+///
+/// Adapters write a prompt from two of these and know no struct. The derive implements it for its
+/// structs and their companions, `imp` for [`Fields`](crate::Fields).
+pub trait Record {
+    /// Writes the field at `index`, whose description is `field`. A field without a value is
+    /// [absent](FieldWriter::absent).
+    ///
+    /// # Errors
+    ///
+    /// The value's own `Serialize` refuses.
+    fn write(&self, index: usize, field: &FieldSpec, out: &mut FieldWriter<'_>) -> Result<(), WriteError>;
+}
+
+/// A [`Record`] that is the inputs of a call.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the input of a signature",
+    label = "this struct names no output",
+    note = "add `#[signature(output = …)]` to the struct that derives `Signature`"
+)]
+pub trait Inputs: Record {
+    /// What the call answers with.
+    type Output: Outputs;
+    /// The companion struct in which every field is optional.
+    type Partial: Record;
+}
+
+/// A [`Record`] that can be read from a reply.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the output of a signature",
+    label = "not an output struct",
+    note = "derive `Signature` on the output struct, without `output = …`"
+)]
+pub trait Outputs: Record + Sized {
+    /// The companion struct in which every field is optional.
+    type Partial: Record + Default;
+
+    /// Reads every field; the reader keeps what was wrong, and `None` says that something was.
+    fn read(reader: &mut FieldReader<'_>) -> Option<Self>;
+
+    /// Reads the fields that are there and right.
+    fn read_partial(reader: &mut FieldReader<'_>) -> Self::Partial;
+}
+
+/// What a derived struct says of itself.
+pub trait Describe {
+    /// The metadata that the derive wrote.
+    #[doc(hidden)]
+    const META: RecordMeta;
+}
+
+/// An input struct that derives `Signature`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the input of a signature",
+    label = "this struct names no output",
+    note = "add `#[signature(output = …)]` to the struct that derives `Signature`"
+)]
+pub trait Signature: Inputs + Describe {
+    /// The description of the signature, made at the first use.
+    ///
+    /// # Errors
+    ///
+    /// What only the schemas show: a pattern that is no regular expression, a type that cannot be
+    /// read safely, a name that both generic structs have.
+    fn spec() -> Result<&'static Arc<SignatureSpec>, &'static SpecError>;
+}
+
+/// An output struct that derives `Signature`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the output of a signature",
+    label = "not an output struct",
+    note = "derive `Signature` on the output struct, without `output = …`"
+)]
+pub trait OutputSignature: Outputs + Describe {
+    /// The description of the outputs alone: a signature without inputs.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Signature::spec`].
+    fn output_spec() -> Result<&'static Arc<SignatureSpec>, &'static SpecError>;
+}
+
+/// Says that the struct `Self` is the input or the output of the signature `I`: what a
+/// [`Field`](crate::Field) handle must be of, to name a field of `I`.
+#[diagnostic::on_unimplemented(
+    message = "this field handle is of `{Self}`, which is no part of the signature `{I}`",
+    label = "a handle of another signature",
+    note = "use the handles of the signature's own structs: `{I}::FIELDS` or those of its output"
+)]
+pub trait PartOf<I: ?Sized> {
+    /// Whether `Self` is the output.
+    const IS_OUTPUT: bool;
+}
+
+/// A type that an input field may have: `Serialize` and `JsonSchema`.
+// No supertraits: rustc would report each of them on its own (several errors for one bad type).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the type of an input field",
+    label = "this type has no JSON Schema or cannot be serialised",
+    note = "an input field's type implements `serde::Serialize` and `schemars::JsonSchema`: derive both"
+)]
+pub trait InputType {
+    /// The JSON Schema of the type as it is written.
+    fn schema() -> Json;
+
+    /// Writes the value.
+    ///
+    /// # Errors
+    ///
+    /// The value's own `Serialize` refuses.
+    fn write(&self, out: &mut FieldWriter<'_>) -> Result<(), WriteError>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + JsonSchema + ?Sized> InputType for T {
+    fn schema() -> Json {
+        schema_for::<T>(Side::Input)
+    }
+
+    fn write(&self, out: &mut FieldWriter<'_>) -> Result<(), WriteError> {
+        out.value(self)
+    }
+}
+
+/// A type that an output field may have: `Serialize`, `DeserializeOwned` and `JsonSchema`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the type of an output field",
+    label = "this type has no JSON Schema, or cannot be serialised or deserialised",
+    note = "an output field's type implements `serde::Serialize`, `serde::Deserialize` and `schemars::JsonSchema`: derive all three"
+)]
+pub trait OutputType: Sized {
+    /// The JSON Schema of the type as it is read.
+    fn schema() -> Json;
+
+    /// Writes the value.
+    ///
+    /// # Errors
+    ///
+    /// The value's own `Serialize` refuses.
+    fn write(&self, out: &mut FieldWriter<'_>) -> Result<(), WriteError>;
+
+    /// Reads the value of the field `field`.
+    ///
+    /// # Errors
+    ///
+    /// The text is no value of this type, or breaks a bound of the field.
+    fn read(source: &Source<'_>, field: &FieldSpec, options: ReadOptions) -> Result<Self, ReadError>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned + JsonSchema> OutputType for T {
+    fn schema() -> Json {
+        schema_for::<T>(Side::Output)
+    }
+
+    fn write(&self, out: &mut FieldWriter<'_>) -> Result<(), WriteError> {
+        out.value(self)
+    }
+
+    fn read(source: &Source<'_>, field: &FieldSpec, options: ReadOptions) -> Result<Self, ReadError> {
+        read::read(source, &field.tree, field.checks.as_deref(), options)
+    }
+}
+
+/// One output's part of a reply.
+#[derive(Debug, Clone, Default)]
+pub struct Section<'r> {
+    /// What was written there; `None` if the reply has no such part.
+    pub source: Option<Source<'r>>,
+    /// Where it starts in the reply, in bytes.
+    pub start: usize,
+}
+
+impl<'r> Section<'r> {
+    /// The text `text` that starts at the byte `start` of the reply.
+    pub fn text(text: impl Into<Cow<'r, str>>, start: usize) -> Self {
+        Section { source: Some(Source::Text(text.into())), start }
+    }
+
+    /// The JSON value `json` that starts at the byte `start` of the reply.
+    pub fn json(json: impl Into<Cow<'r, str>>, start: usize) -> Self {
+        Section { source: Some(Source::Json(json.into())), start }
+    }
+
+    /// Whether the output is given: a JSON null counts as absent (§8.3).
+    fn given(&self) -> Option<&Source<'r>> {
+        self.source.as_ref().filter(|source| !matches!(source, Source::Json(text) if text.trim() == "null"))
+    }
+}
+
+/// Reads the fields of an [`Outputs`] from the sections of a reply, and keeps what was wrong.
+#[derive(Debug)]
+pub struct FieldReader<'r> {
+    spec: &'r SignatureSpec,
+    sections: &'r [Section<'r>],
+    options: ReadOptions,
+    failures: Vec<FieldFailure>,
+    missing: Vec<usize>,
+}
+
+impl<'r> FieldReader<'r> {
+    pub(crate) fn new(spec: &'r SignatureSpec, sections: &'r [Section<'r>], options: ReadOptions) -> Self {
+        FieldReader { spec, sections, options, failures: Vec::new(), missing: Vec::new() }
+    }
+
+    /// Reads the output at `index`: its section, else null if it is optional.
+    pub fn field<T: OutputType>(&mut self, index: usize) -> Option<T> {
+        let (field, given) = self.place(index)?;
+        let result = match given {
+            Some(source) => T::read(source, field, self.options),
+            None if field.is_optional() => T::read(&NULL, field, self.options),
+            None => {
+                self.missing.push(index);
+                return None;
+            }
+        };
+        self.keep(index, result)
+    }
+
+    /// Reads the output at `index`: its section, else `default()`.
+    pub fn field_or<T: OutputType>(&mut self, index: usize, default: impl FnOnce() -> T) -> Option<T> {
+        let (field, given) = self.place(index)?;
+        match given {
+            Some(source) => {
+                let result = T::read(source, field, self.options);
+                self.keep(index, result)
+            }
+            None => Some(default()),
+        }
+    }
+
+    /// Reads the output at `index` if its section is there and right.
+    pub fn partial<T: OutputType>(&mut self, index: usize) -> Option<T> {
+        let (field, given) = self.place(index)?;
+        T::read(given?, field, self.options).ok()
+    }
+
+    fn place(&self, index: usize) -> Option<(&'r FieldSpec, Option<&'r Source<'r>>)> {
+        let field = self.spec.outputs.get(index)?;
+        Some((field, self.sections.get(index).and_then(Section::given)))
+    }
+
+    fn keep<T>(&mut self, index: usize, result: Result<T, ReadError>) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.fail(index, error);
+                None
+            }
+        }
+    }
+
+    // Not generic, so that it is compiled once.
+    fn fail(&mut self, index: usize, error: ReadError) {
+        let (Some(field), Some(section)) = (self.spec.outputs.get(index), self.sections.get(index)) else {
+            return;
+        };
+        let text = section.source.as_ref().map_or("", Source::text);
+        self.failures.push(FieldFailure {
+            field: field.name.clone(),
+            path: format!("{}{}", field.name, error.path),
+            message: error.message,
+            expected: error.expected,
+            value: text.get(error.span.clone()).unwrap_or(text).to_owned(),
+            span: section.start + error.span.start..section.start + error.span.end,
+        });
+    }
+
+    /// What was wrong: the outputs that were there and wrong, and the places of those that are missing.
+    pub(crate) fn into_failures(self) -> (Vec<FieldFailure>, Vec<usize>) {
+        (self.failures, self.missing)
+    }
+}
+
+const NULL: Source<'static> = Source::Json(Cow::Borrowed("null"));
+
+impl Record for Fields {
+    fn write(&self, _: usize, field: &FieldSpec, out: &mut FieldWriter<'_>) -> Result<(), WriteError> {
+        match self.get(&field.name) {
+            Some(value) => out.data(value),
+            None => {
+                out.absent();
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Inputs for Fields {
+    type Output = Fields;
+    type Partial = Fields;
+}
+
+impl Outputs for Fields {
+    type Partial = Fields;
+
+    fn read(reader: &mut FieldReader<'_>) -> Option<Self> {
+        let mut fields = Fields::new();
+        let mut complete = true;
+        for index in 0..reader.spec.outputs.len() {
+            match reader.data(index) {
+                Some(value) => {
+                    fields.insert(reader.spec.outputs[index].name.clone(), value);
+                }
+                None => complete = false,
+            }
+        }
+        complete.then_some(fields)
+    }
+
+    fn read_partial(reader: &mut FieldReader<'_>) -> Self {
+        let mut fields = Fields::new();
+        for (field, section) in reader.spec.outputs.iter().zip(reader.sections) {
+            let read =
+                |source| read::read_value(source, &field.tree, field.checks.as_deref(), reader.options).ok();
+            if let Some(value) = section.given().and_then(read) {
+                fields.insert(field.name.clone(), value);
+            }
+        }
+        fields
+    }
+}
+
+impl FieldReader<'_> {
+    /// Reads the output at `index` without a Rust type: its section, else its default, else null if it is
+    /// optional.
+    fn data(&mut self, index: usize) -> Option<Value> {
+        let (field, given) = self.place(index)?;
+        match (given, &field.default) {
+            (Some(source), _) => {
+                let result = read::read_value(source, &field.tree, field.checks.as_deref(), self.options);
+                self.keep(index, result)
+            }
+            (None, Some(default)) => Some(default.clone()),
+            (None, None) if field.is_optional() => Some(Value::Null),
+            (None, None) => {
+                self.missing.push(index);
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Errors of the pure half: building a spec, writing a prompt, reading a reply.
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::fields::Fields;
+
+/// A signature that cannot be described.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SpecError(Box<SpecErrorRepr>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct SpecErrorRepr {
+    message: String,
+    field: Option<String>,
+    position: Option<usize>,
+}
+
+impl SpecError {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        SpecError(Box::new(SpecErrorRepr { message: message.into(), field: None, position: None }))
+    }
+
+    pub(crate) fn of_field(field: &str, message: impl fmt::Display) -> Self {
+        let mut error = SpecError::new(format!("field `{field}`: {message}"));
+        error.0.field = Some(field.to_owned());
+        error
+    }
+
+    pub(crate) fn at(mut self, position: usize) -> Self {
+        self.0.position = Some(position);
+        self
+    }
+
+    /// The field that is at fault, if it is one.
+    pub fn field(&self) -> Option<&str> {
+        self.0.field.as_deref()
+    }
+
+    /// The place in the text of a signature, in characters from 0, if it came from a text.
+    pub fn position(&self) -> Option<usize> {
+        self.0.position
+    }
+}
+
+impl fmt::Display for SpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl std::error::Error for SpecError {}
+
+/// A value whose own `Serialize` refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WriteError(String);
+
+impl WriteError {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        WriteError(message.into())
+    }
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for WriteError {}
+
+impl serde::ser::Error for WriteError {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        WriteError(message.to_string())
+    }
+}
+
+/// Fields without a value where each must have one: from a companion's `complete()`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingFields(Vec<&'static str>);
+
+impl MissingFields {
+    /// For the derive only.
+    #[doc(hidden)]
+    pub fn __new(names: Vec<&'static str>) -> Self {
+        MissingFields(names)
+    }
+
+    /// The names, in declared order.
+    pub fn names(&self) -> &[&'static str] {
+        &self.0
+    }
+}
+
+impl fmt::Display for MissingFields {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "these fields have no value and no default: {}", self.0.join(", "))
+    }
+}
+
+impl std::error::Error for MissingFields {}
+
+/// Values from which no messages can be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FormatError {
+    /// The signature itself cannot be described.
+    Spec(SpecError),
+    /// Required inputs without a value; no request is made.
+    MissingInputs(Vec<String>),
+    /// A value whose own `Serialize` refused.
+    Value {
+        /// The field's name.
+        field: String,
+        /// What it said.
+        error: WriteError,
+    },
+    /// An adapter's own refusal.
+    Other(String),
+}
+
+impl fmt::Display for FormatError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FormatError::Spec(error) => error.fmt(f),
+            FormatError::MissingInputs(names) => {
+                write!(f, "these inputs have no value: {}", names.join(", "))
+            }
+            FormatError::Value { field, error } => write!(f, "field `{field}` cannot be written: {error}"),
+            FormatError::Other(message) => f.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for FormatError {}
+
+impl From<SpecError> for FormatError {
+    fn from(error: SpecError) -> Self {
+        FormatError::Spec(error)
+    }
+}
+
+/// A reply that could not be read.
+#[derive(Debug, Clone)]
+pub struct ParseError(Box<ParseErrorRepr>);
+
+#[derive(Debug, Clone)]
+struct ParseErrorRepr {
+    kind: ParseErrorKind,
+    adapter: &'static str,
+    message: String,
+    reply: String,
+    fields: Fields,
+    missing: Vec<String>,
+    failures: Vec<FieldFailure>,
+}
+
+/// Why a reply could not be read (the kinds of Imp).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ParseErrorKind {
+    /// The reply is not of the adapter's format at all.
+    Malformed,
+    /// Outputs that have neither a value nor a default.
+    MissingFields,
+    /// Outputs whose value is of the wrong type or breaks a bound.
+    InvalidFields,
+    /// The reply is no completion: a list, a number, nothing.
+    UnsupportedOutput,
+    /// An adapter's own error.
+    Other,
+}
+
+/// One output that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FieldFailure {
+    /// The output's name.
+    pub field: String,
+    /// The place inside the output, `report.sections[2].score`; the output's name alone where it is
+    /// the whole value.
+    pub path: String,
+    /// What is wrong: `expected integer`, `must be >= 1`.
+    pub message: String,
+    /// What the type asks for: `integer`.
+    pub expected: String,
+    /// The text that was read there.
+    pub value: String,
+    /// Its bytes in the reply.
+    pub span: Range<usize>,
+}
+
+impl ParseError {
+    /// An error with a message of its own; see the other constructors of the kinds.
+    pub fn new(kind: ParseErrorKind, adapter: &'static str, reply: &str, message: impl Into<String>) -> Self {
+        ParseError(Box::new(ParseErrorRepr {
+            kind,
+            adapter,
+            message: message.into(),
+            reply: reply.to_owned(),
+            fields: Fields::new(),
+            missing: Vec::new(),
+            failures: Vec::new(),
+        }))
+    }
+
+    pub(crate) fn with_fields(mut self, fields: Fields) -> Self {
+        self.0.fields = fields;
+        self
+    }
+
+    pub(crate) fn with_missing(mut self, missing: Vec<String>) -> Self {
+        self.0.missing = missing;
+        self
+    }
+
+    pub(crate) fn with_failures(mut self, failures: Vec<FieldFailure>) -> Self {
+        self.0.failures = failures;
+        self
+    }
+
+    /// Why.
+    pub fn kind(&self) -> ParseErrorKind {
+        self.0.kind
+    }
+
+    /// The adapter that read: `chat`, `json`, …
+    pub fn adapter(&self) -> &str {
+        self.0.adapter
+    }
+
+    /// The whole reply.
+    pub fn reply(&self) -> &str {
+        &self.0.reply
+    }
+
+    /// The outputs that were read before it failed.
+    pub fn fields(&self) -> &Fields {
+        &self.0.fields
+    }
+
+    /// The outputs that are missing, in the order of the signature.
+    pub fn missing(&self) -> &[String] {
+        &self.0.missing
+    }
+
+    /// The outputs that were there and wrong, in the order of the signature.
+    pub fn failures(&self) -> &[FieldFailure] {
+        &self.0.failures
+    }
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl std::error::Error for ParseError {}

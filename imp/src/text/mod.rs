@@ -1,0 +1,6 @@
+//! Text and values: the markers of a reply, the text of a value, the value of a text. Pure, and
+//! knows no signature.
+
+pub(crate) mod read;
+pub(crate) mod scan;
+pub(crate) mod write;

@@ -1,0 +1,1 @@
+//! Where the sections of a reply are.
