@@ -219,6 +219,18 @@ impl ParseError {
         self
     }
 
+    /// What a retry shows the model: the error, and what it wrote where a value was wrong.
+    pub fn retry_message(&self) -> String {
+        let mut text = self.to_string();
+        for (at, failure) in self.0.failures.iter().enumerate() {
+            text.push_str(if at == 0 { "\n\nWhat you wrote:\n- " } else { "\n- " });
+            text.push_str(&failure.path);
+            text.push_str(": ");
+            text.push_str(&failure.value);
+        }
+        text
+    }
+
     /// Why.
     pub fn kind(&self) -> ParseErrorKind {
         self.0.kind

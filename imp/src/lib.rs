@@ -7,6 +7,7 @@ mod field;
 mod fields;
 mod message;
 mod meta;
+mod reply;
 mod spec;
 mod text;
 mod types;
@@ -17,6 +18,10 @@ pub mod lm;
 #[doc(hidden)]
 pub mod __private;
 
+pub use adapter::Adapter;
+pub use adapter::chat::Chat;
+pub use adapter::demo::Demo;
+pub use adapter::options::{FormatOptions, Missing};
 pub use adapter::record::{
     Describe, FieldReader, InputType, Inputs, OutputSignature, OutputType, Outputs, PartOf, Record, Section,
     Signature,
@@ -29,8 +34,9 @@ pub use field::Field;
 pub use fields::Fields;
 pub use imp_derive::Signature;
 pub use message::{Content, Message, Part, Role, Text, ToolCall};
+pub use reply::Reply;
 pub use spec::{Constraint, FieldSpec, SignatureSpec};
 pub use text::read::{ReadError, ReadOptions, Source};
-pub use text::write::FieldWriter;
+pub use text::write::{FieldWriter, Presence};
 pub use types::AnswerShape;
 pub use value::{Map, Value};

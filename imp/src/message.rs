@@ -56,6 +56,12 @@ impl Text {
         }
     }
 
+    fn share(&mut self) {
+        if let Repr::Owned(text) = &mut self.0 {
+            self.0 = Repr::Shared(std::mem::take(text).into());
+        }
+    }
+
     /// The text as a `String`, copied only if it is shared.
     pub fn into_string(self) -> String {
         match self.0 {
@@ -232,6 +238,14 @@ impl Message {
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
+    }
+
+    /// Makes the texts shared, so that a copy of the message copies no text.
+    pub(crate) fn share(&mut self) {
+        match &mut self.content {
+            Content::Text(text) => text.share(),
+            Content::Parts(parts) => parts.iter_mut().for_each(|Part::Text(text)| text.share()),
+        }
     }
 
     /// The texts of the content, joined.

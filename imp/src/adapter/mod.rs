@@ -1,3 +1,165 @@
 //! Adapters: a signature and its values become messages, a reply becomes values.
+//!
+//! Pure: no I/O, no clock, no randomness.
 
+pub(crate) mod assembly;
+pub(crate) mod chat;
+pub(crate) mod complete;
+pub(crate) mod demo;
+pub(crate) mod options;
 pub(crate) mod record;
+
+use std::fmt;
+
+use crate::dialect::Dialect;
+use crate::error::{FormatError, ParseError};
+use crate::message::{Message, Text};
+use crate::spec::{FieldSpec, SignatureSpec};
+use crate::text::write::Presence;
+
+use options::{FormatOptions, Missing};
+use record::{Record, Section};
+
+/// A format of prompts and replies.
+///
+/// [`Chat`](crate::Chat) is the one to use; implement this for a format of your own. Only
+/// [`name`](Adapter::name) and [`sections`](Adapter::sections) must be written: every part of a
+/// prompt has a default, which is the Chat adapter's, so that an adapter changes what it wants to
+/// change and shares the rest of the assembly.
+///
+/// The parts are those of DSPy's `Adapter` (`format_field_description`, `format_field_structure`,
+/// `format_task_description`, `format_user_message_content`, `format_assistant_message_content`,
+/// `user_message_output_requirements`, `parse`).
+pub trait Adapter: fmt::Debug + Send + Sync {
+    /// A short name for errors and traces: `chat`.
+    fn name(&self) -> &'static str;
+
+    /// The wording of the prompts. The default is [`Dialect::Plain`].
+    fn dialect(&self) -> Dialect {
+        Dialect::Plain
+    }
+
+    /// Whether lines in text values that could be taken for a marker are escaped, and read back.
+    /// The default is yes in the plain dialect and no in DSPy's, whose prompts have no escapes.
+    fn escapes_markers(&self) -> bool {
+        self.dialect() == Dialect::Plain
+    }
+
+    /// The lists of the input and output fields with their types and descriptions.
+    fn field_description(&self, spec: &SignatureSpec) -> String {
+        assembly::field_description(spec, self.dialect())
+    }
+
+    /// How messages are structured: a template with a placeholder for each field.
+    fn field_structure(&self, spec: &SignatureSpec) -> String {
+        assembly::field_structure(spec, self.dialect())
+    }
+
+    /// The sentence with the signature's instructions.
+    fn task_description(&self, spec: &SignatureSpec) -> String {
+        assembly::task_description(spec)
+    }
+
+    /// The system message: description, structure and task, a line each.
+    fn system(&self, spec: &SignatureSpec) -> Text {
+        assembly::system(self, spec).into()
+    }
+
+    /// Writes the section of one field: its marker, and its value on the next line. Nothing is written
+    /// for a field without a value.
+    ///
+    /// # Errors
+    ///
+    /// The value's own `Serialize` refuses.
+    fn section(
+        &self,
+        field: &FieldSpec,
+        record: &dyn Record,
+        index: usize,
+        out: &mut String,
+    ) -> Result<Presence, FormatError> {
+        assembly::section(self, field, record, index, out)
+    }
+
+    /// The content of a user message: `prefix`, the sections of the inputs, `suffix`; each may be empty.
+    ///
+    /// # Errors
+    ///
+    /// The value's own `Serialize` refuses.
+    fn user_content(
+        &self,
+        spec: &SignatureSpec,
+        inputs: &dyn Record,
+        prefix: &str,
+        suffix: &str,
+    ) -> Result<String, FormatError> {
+        assembly::user_content(self, spec, inputs, prefix, suffix).map(|(content, _)| content)
+    }
+
+    /// The content of an assistant message: the sections of the outputs and the end marker.
+    ///
+    /// # Errors
+    ///
+    /// The value's own `Serialize` refuses.
+    fn assistant_content(
+        &self,
+        spec: &SignatureSpec,
+        outputs: &dyn Record,
+        missing: Missing<'_>,
+    ) -> Result<String, FormatError> {
+        assembly::assistant_content(self, spec, outputs, missing).map(|(content, _)| content)
+    }
+
+    /// The sentence at the end of a request that says how to answer; empty for none.
+    fn output_requirements(&self, spec: &SignatureSpec) -> String {
+        assembly::output_requirements(spec, self.dialect())
+    }
+
+    /// The messages that stand before every request: the system message and the demos. A program asks
+    /// for them once.
+    ///
+    /// # Errors
+    ///
+    /// The value's own `Serialize` of a demo refuses.
+    fn prefix(&self, spec: &SignatureSpec, options: &FormatOptions) -> Result<Vec<Message>, FormatError> {
+        assembly::prefix(self, spec, options)
+    }
+
+    /// The user message with the inputs; `None` if it is blank and the options leave blank ones out.
+    ///
+    /// # Errors
+    ///
+    /// A required input has no value, or a value's own `Serialize` refuses.
+    fn request(
+        &self,
+        spec: &SignatureSpec,
+        inputs: &dyn Record,
+        options: &FormatOptions,
+    ) -> Result<Option<Message>, FormatError> {
+        assembly::request(self, spec, inputs, options)
+    }
+
+    /// All messages of a request: the prefix and the inputs.
+    ///
+    /// # Errors
+    ///
+    /// As for [`prefix`](Adapter::prefix) and [`request`](Adapter::request).
+    fn messages(
+        &self,
+        spec: &SignatureSpec,
+        inputs: &dyn Record,
+        options: &FormatOptions,
+    ) -> Result<Vec<Message>, FormatError> {
+        let mut messages = self.prefix(spec, options)?;
+        messages.extend(self.request(spec, inputs, options)?);
+        Ok(messages)
+    }
+
+    /// Cuts a reply into one section for each output, in the order of the signature. An output that the
+    /// reply does not give has an empty [`Section`]; a reply without any is no error here.
+    ///
+    /// # Errors
+    ///
+    /// The reply is not of the adapter's format at all.
+    fn sections<'r>(&self, spec: &SignatureSpec, reply: &'r str) -> Result<Vec<Section<'r>>, ParseError>;
+}

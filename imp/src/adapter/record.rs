@@ -28,6 +28,11 @@ pub trait Record {
     ///
     /// The value's own `Serialize` refuses.
     fn write(&self, index: usize, field: &FieldSpec, out: &mut FieldWriter<'_>) -> Result<(), WriteError>;
+
+    /// Whether every field has a value by its type, so that none need be looked for. The default is no.
+    fn is_complete(&self) -> bool {
+        false
+    }
 }
 
 /// A [`Record`] that is the inputs of a call.
@@ -201,6 +206,10 @@ impl<'r> Section<'r> {
     }
 
     /// Whether the output is given: a JSON null counts as absent (§8.3).
+    pub fn is_given(&self) -> bool {
+        self.given().is_some()
+    }
+
     fn given(&self) -> Option<&Source<'r>> {
         self.source.as_ref().filter(|source| !matches!(source, Source::Json(text) if text.trim() == "null"))
     }
@@ -212,13 +221,23 @@ pub struct FieldReader<'r> {
     spec: &'r SignatureSpec,
     sections: &'r [Section<'r>],
     options: ReadOptions,
+    /// Added to every index: the outputs of an inner struct stand behind those of the outer one.
+    base: usize,
     failures: Vec<FieldFailure>,
     missing: Vec<usize>,
 }
 
 impl<'r> FieldReader<'r> {
     pub(crate) fn new(spec: &'r SignatureSpec, sections: &'r [Section<'r>], options: ReadOptions) -> Self {
-        FieldReader { spec, sections, options, failures: Vec::new(), missing: Vec::new() }
+        FieldReader { spec, sections, options, base: 0, failures: Vec::new(), missing: Vec::new() }
+    }
+
+    /// Reads with `read` a struct whose fields stand behind the first `count` of this one.
+    pub fn after<T>(&mut self, count: usize, read: impl FnOnce(&mut Self) -> T) -> T {
+        self.base += count;
+        let result = read(self);
+        self.base -= count;
+        result
     }
 
     /// Reads the output at `index`: its section, else null if it is optional.
@@ -228,7 +247,7 @@ impl<'r> FieldReader<'r> {
             Some(source) => T::read(source, field, self.options),
             None if field.is_optional() => T::read(&NULL, field, self.options),
             None => {
-                self.missing.push(index);
+                self.missing.push(self.base + index);
                 return None;
             }
         };
@@ -254,6 +273,7 @@ impl<'r> FieldReader<'r> {
     }
 
     fn place(&self, index: usize) -> Option<(&'r FieldSpec, Option<&'r Source<'r>>)> {
+        let index = self.base + index;
         let field = self.spec.outputs.get(index)?;
         Some((field, self.sections.get(index).and_then(Section::given)))
     }
@@ -270,6 +290,7 @@ impl<'r> FieldReader<'r> {
 
     // Not generic, so that it is compiled once.
     fn fail(&mut self, index: usize, error: ReadError) {
+        let index = self.base + index;
         let (Some(field), Some(section)) = (self.spec.outputs.get(index), self.sections.get(index)) else {
             return;
         };
@@ -282,6 +303,17 @@ impl<'r> FieldReader<'r> {
             value: text.get(error.span.clone()).unwrap_or(text).to_owned(),
             span: section.start + error.span.start..section.start + error.span.end,
         });
+    }
+
+    /// The outputs that are right, and the defaults of those that are absent: what an error carries.
+    pub(crate) fn known(&mut self) -> Fields {
+        let mut fields = Fields::new();
+        for index in 0..self.spec.outputs.len() {
+            if let (Some(value), Some(field)) = (self.data(index), self.spec.outputs.get(index)) {
+                fields.insert(field.name.clone(), value);
+            }
+        }
+        fields
     }
 
     /// What was wrong: the outputs that were there and wrong, and the places of those that are missing.
@@ -315,10 +347,10 @@ impl Outputs for Fields {
     fn read(reader: &mut FieldReader<'_>) -> Option<Self> {
         let mut fields = Fields::new();
         let mut complete = true;
-        for index in 0..reader.spec.outputs.len() {
+        for (index, field) in reader.spec.outputs.iter().skip(reader.base).enumerate() {
             match reader.data(index) {
                 Some(value) => {
-                    fields.insert(reader.spec.outputs[index].name.clone(), value);
+                    fields.insert(field.name.clone(), value);
                 }
                 None => complete = false,
             }
@@ -328,9 +360,8 @@ impl Outputs for Fields {
 
     fn read_partial(reader: &mut FieldReader<'_>) -> Self {
         let mut fields = Fields::new();
-        for (field, section) in reader.spec.outputs.iter().zip(reader.sections) {
-            let read =
-                |source| read::read_value(source, &field.tree, field.checks.as_deref(), reader.options).ok();
+        for (field, section) in reader.spec.outputs.iter().zip(reader.sections).skip(reader.base) {
+            let read = |source| read::read_value(source, &field.tree, field.checks.as_deref(), reader.options).ok();
             if let Some(value) = section.given().and_then(read) {
                 fields.insert(field.name.clone(), value);
             }
@@ -352,7 +383,7 @@ impl FieldReader<'_> {
             (None, Some(default)) => Some(default.clone()),
             (None, None) if field.is_optional() => Some(Value::Null),
             (None, None) => {
-                self.missing.push(index);
+                self.missing.push(self.base + index);
                 None
             }
         }

@@ -16,12 +16,20 @@ pub(crate) enum Form {
     Json,
 }
 
-/// Whether the field that was written had a value.
+/// Whether a field that was written had a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Presence {
+pub enum Presence {
+    /// It had none, and nothing was written.
     Absent,
+    /// It was null.
     Null,
+    /// It had one.
     Present,
+}
+
+/// A value as JSON text.
+pub(crate) fn json(value: &Value) -> String {
+    serde_json::to_string(value).unwrap_or_default()
 }
 
 /// Writes one field into a message.

@@ -1,0 +1,301 @@
+//! The one assembly of messages: adapters differ in its parts only.
+
+use std::fmt::Write as _;
+
+use crate::adapter::demo::Demo;
+use crate::adapter::field_list::field_list;
+use crate::adapter::instructions::objective_text;
+use crate::adapter::options::{FormatOptions, Missing};
+use crate::adapter::record::Record;
+use crate::adapter::Adapter;
+use crate::dialect::Dialect;
+use crate::error::FormatError;
+use crate::message::Message;
+use crate::spec::{FieldSpec, SignatureSpec};
+use crate::text::scan::{is_blank, trim};
+use crate::text::write::{FieldWriter, Form, Presence};
+
+/// What an incomplete demo's user message starts with (DSPy).
+pub(crate) const INCOMPLETE_DEMO: &str =
+    "This is an example of the task, though some input or output fields are not supplied.";
+
+/// What stands for a missing output of an incomplete demo (DSPy); the blank at the end is DSPy's.
+pub(crate) const NOT_SUPPLIED: &str = "Not supplied for this particular example. ";
+
+pub(crate) fn field_description(spec: &SignatureSpec, dialect: Dialect) -> String {
+    format!(
+        "Your input fields are:\n{}\nYour output fields are:\n{}",
+        field_list(&spec.inputs, dialect, true),
+        field_list(&spec.outputs, dialect, true)
+    )
+}
+
+pub(crate) fn field_structure(spec: &SignatureSpec, dialect: Dialect) -> String {
+    let mut out = String::from(
+        "All interactions will be structured in the following way, with the appropriate values filled in.\n",
+    );
+    for field in &spec.inputs {
+        let _ = write!(out, "\n[[ ## {0} ## ]]\n{{{0}}}\n", field.name);
+    }
+    for field in &spec.outputs {
+        let _ = write!(out, "\n[[ ## {0} ## ]]\n{1}\n", field.name, placeholder(field, dialect));
+    }
+    out.push_str("\n[[ ## completed ## ]]");
+    out
+}
+
+/// What stands for an output's value in a template, with the note on its form.
+pub(crate) fn placeholder(field: &FieldSpec, dialect: Dialect) -> String {
+    match dialect.note(field) {
+        Some(note) => format!("{{{}}}        # note: the value you produce {note}", field.name),
+        None => format!("{{{}}}", field.name),
+    }
+}
+
+pub(crate) fn task_description(spec: &SignatureSpec) -> String {
+    format!(
+        "In adhering to this structure, your objective is: {}",
+        objective_text(&spec.instructions())
+    )
+}
+
+pub(crate) fn system<A: Adapter + ?Sized>(adapter: &A, spec: &SignatureSpec) -> String {
+    let text = format!(
+        "{}\n{}\n{}",
+        adapter.field_description(spec),
+        adapter.field_structure(spec),
+        adapter.task_description(spec)
+    );
+    match adapter.dialect() {
+        // Imp trims the whole, DSPy does not.
+        Dialect::Plain => trim(&text).to_owned(),
+        Dialect::Dspy => text,
+    }
+}
+
+pub(crate) fn section<A: Adapter + ?Sized>(
+    adapter: &A,
+    field: &FieldSpec,
+    record: &dyn Record,
+    index: usize,
+    out: &mut String,
+) -> Result<Presence, FormatError> {
+    let start = out.len();
+    out.push_str("[[ ## ");
+    out.push_str(&field.name);
+    out.push_str(" ## ]]\n");
+    let presence = value(adapter, field, record, index, out)?;
+    if presence == Presence::Absent {
+        out.truncate(start);
+    }
+    Ok(presence)
+}
+
+/// Writes the value of one field as the text of a section.
+pub(crate) fn value<A: Adapter + ?Sized>(
+    adapter: &A,
+    field: &FieldSpec,
+    record: &dyn Record,
+    index: usize,
+    out: &mut String,
+) -> Result<Presence, FormatError> {
+    let mut writer =
+        FieldWriter::new(out, Form::Section, adapter.dialect(), &field.tree, adapter.escapes_markers());
+    record
+        .write(index, field, &mut writer)
+        .map_err(|error| FormatError::Value { field: field.name.clone(), error })?;
+    Ok(writer.presence())
+}
+
+/// Which fields of one side had a value.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Supplied {
+    /// Fields that were there, null or not.
+    keys: usize,
+    /// Fields that were there and not null.
+    values: usize,
+}
+
+impl Supplied {
+    /// How many fields were there.
+    pub(crate) fn keys(self) -> usize {
+        self.keys
+    }
+
+    fn count(&mut self, presence: Presence) {
+        self.keys += usize::from(presence != Presence::Absent);
+        self.values += usize::from(presence == Presence::Present);
+    }
+}
+
+pub(crate) fn user_content<A: Adapter + ?Sized>(
+    adapter: &A,
+    spec: &SignatureSpec,
+    inputs: &dyn Record,
+    prefix: &str,
+    suffix: &str,
+) -> Result<(String, Supplied), FormatError> {
+    let mut out = String::with_capacity(256 + prefix.len() + suffix.len());
+    out.push_str(prefix);
+    let mut supplied = Supplied::default();
+    for (index, field) in spec.inputs.iter().enumerate() {
+        let start = out.len();
+        if start > 0 {
+            out.push_str("\n\n");
+        }
+        let presence = adapter.section(field, inputs, index, &mut out)?;
+        supplied.count(presence);
+        // A null renders nothing in the plain dialect (Imp §2.1) and `None` in DSPy's.
+        let shown = match adapter.dialect() {
+            Dialect::Plain => presence == Presence::Present,
+            Dialect::Dspy => presence != Presence::Absent,
+        };
+        if !shown {
+            out.truncate(start);
+        }
+    }
+    match adapter.dialect() {
+        // Appended as it is: without inputs the message starts with the two line ends (Imp §7.2).
+        Dialect::Plain => {
+            if !suffix.is_empty() {
+                out.push_str("\n\n");
+                out.push_str(suffix);
+            }
+        }
+        Dialect::Dspy => {
+            if !suffix.is_empty() {
+                if !out.is_empty() {
+                    out.push_str("\n\n");
+                }
+                out.push_str(suffix);
+            }
+            trim_in_place(&mut out);
+        }
+    }
+    Ok((out, supplied))
+}
+
+pub(crate) fn assistant_content<A: Adapter + ?Sized>(
+    adapter: &A,
+    spec: &SignatureSpec,
+    outputs: &dyn Record,
+    missing: Missing<'_>,
+) -> Result<(String, Supplied), FormatError> {
+    let mut out = String::with_capacity(256);
+    let mut supplied = Supplied::default();
+    for (index, field) in spec.outputs.iter().enumerate() {
+        let start = out.len();
+        if start > 0 {
+            out.push_str("\n\n");
+        }
+        let presence = adapter.section(field, outputs, index, &mut out)?;
+        supplied.count(presence);
+        match (presence, missing) {
+            (Presence::Absent, Missing::Say(text)) => {
+                let _ = write!(out, "[[ ## {} ## ]]\n{text}", field.name);
+            }
+            (Presence::Absent, Missing::LeaveOut) => out.truncate(start),
+            _ => {}
+        }
+    }
+    trim_in_place(&mut out);
+    out.push_str("\n\n[[ ## completed ## ]]\n");
+    Ok((out, supplied))
+}
+
+fn trim_in_place(text: &mut String) {
+    text.truncate(text.trim_end_matches(is_blank).len());
+    let leading = text.len() - text.trim_start_matches(is_blank).len();
+    if leading > 0 {
+        text.drain(..leading);
+    }
+}
+
+pub(crate) fn output_requirements(spec: &SignatureSpec, dialect: Dialect) -> String {
+    let mut out = String::from("Respond with the corresponding output fields, starting with the field ");
+    for (at, field) in spec.outputs.iter().enumerate() {
+        if at > 0 {
+            out.push_str(", then ");
+        }
+        let _ = write!(out, "`[[ ## {} ## ]]`", field.name);
+        if let Some(requirement) = dialect.requirement(&field.tree) {
+            let _ = write!(out, " (must be formatted as {requirement})");
+        }
+    }
+    out.push_str(", and then ending with the marker for `[[ ## completed ## ]]`.");
+    out
+}
+
+pub(crate) fn prefix<A: Adapter + ?Sized>(
+    adapter: &A,
+    spec: &SignatureSpec,
+    options: &FormatOptions,
+) -> Result<Vec<Message>, FormatError> {
+    let mut messages = Vec::with_capacity(2 + 2 * options.demos.len());
+    messages.push(Message::system(adapter.system(spec)));
+    demos(adapter, spec, &options.demos, &mut messages)?;
+    Ok(messages)
+}
+
+/// The user message of the request; `None` if it is blank and blank ones are left out.
+pub(crate) fn request<A: Adapter + ?Sized>(
+    adapter: &A,
+    spec: &SignatureSpec,
+    inputs: &dyn Record,
+    options: &FormatOptions,
+) -> Result<Option<Message>, FormatError> {
+    check_inputs(adapter, spec, inputs)?;
+    let suffix = if options.response_instruction { adapter.output_requirements(spec) } else { String::new() };
+    let content = adapter.user_content(spec, inputs, "", &suffix)?;
+    let blank = options.omit_empty_request && trim(&content).is_empty();
+    Ok((!blank).then(|| Message::user(content)))
+}
+
+/// An input without a value is an error unless it is optional or has a default. A derived struct has all
+/// of its values, so this costs a walk over the fields of a described signature only.
+fn check_inputs<A: Adapter + ?Sized>(
+    adapter: &A,
+    spec: &SignatureSpec,
+    inputs: &dyn Record,
+) -> Result<(), FormatError> {
+    if inputs.is_complete() {
+        return Ok(());
+    }
+    let mut missing = Vec::new();
+    let mut scratch = String::new();
+    for (index, field) in spec.inputs.iter().enumerate() {
+        scratch.clear();
+        let presence = value(adapter, field, inputs, index, &mut scratch)?;
+        if presence == Presence::Absent && !field.is_optional() && field.default.is_none() {
+            missing.push(field.name.clone());
+        }
+    }
+    if missing.is_empty() { Ok(()) } else { Err(FormatError::MissingInputs(missing)) }
+}
+
+/// The demos as messages: incomplete ones first, each group in the given order.
+fn demos<A: Adapter + ?Sized>(
+    adapter: &A,
+    spec: &SignatureSpec,
+    demos: &[Demo],
+    messages: &mut Vec<Message>,
+) -> Result<(), FormatError> {
+    let mut complete = Vec::new();
+    for demo in demos {
+        let (user, inputs) = user_content(adapter, spec, &*demo.inputs, "", "")?;
+        let (assistant, outputs) =
+            assistant_content(adapter, spec, &*demo.outputs, Missing::Say(NOT_SUPPLIED))?;
+        if inputs.keys == 0 && !spec.inputs.is_empty() || outputs.keys == 0 {
+            continue;
+        }
+        if inputs.values == spec.inputs.len() && outputs.values == spec.outputs.len() {
+            complete.push(Message::user(user));
+            complete.push(Message::assistant(assistant));
+        } else {
+            messages.push(Message::user(adapter.user_content(spec, &*demo.inputs, INCOMPLETE_DEMO, "")?));
+            messages.push(Message::assistant(assistant));
+        }
+    }
+    messages.append(&mut complete);
+    Ok(())
+}

@@ -1,0 +1,78 @@
+//! From sections to values: defaults, what is missing, what is wrong (Imp §8.3).
+
+use crate::adapter::record::{FieldReader, Outputs, Section};
+use crate::adapter::Adapter;
+use crate::error::{FieldFailure, ParseError, ParseErrorKind};
+use crate::fields::Fields;
+use crate::spec::SignatureSpec;
+use crate::text::read::ReadOptions;
+use crate::text::scan::trim;
+
+/// Reads all outputs of a reply that `adapter` has cut into `sections`.
+pub(crate) fn complete<O: Outputs, A: Adapter + ?Sized>(
+    adapter: &A,
+    spec: &SignatureSpec,
+    reply: &str,
+    sections: &[Section<'_>],
+) -> Result<O, ParseError> {
+    let options = ReadOptions { dialect: adapter.dialect(), unescape: adapter.escapes_markers() };
+    if let Some(error) = none_of_them(adapter, spec, reply, sections) {
+        return Err(error);
+    }
+    let mut reader = FieldReader::new(spec, sections, options);
+    let outputs = O::read(&mut reader);
+    let (failures, missing) = reader.into_failures();
+    match outputs {
+        Some(outputs) if failures.is_empty() && missing.is_empty() => Ok(outputs),
+        _ => {
+            let mut reader = FieldReader::new(spec, sections, options);
+            let fields = reader.known();
+            Err(wrong(adapter.name(), spec, reply, fields, failures, &missing))
+        }
+    }
+}
+
+/// A reply with none of the outputs is an error even if all are optional or have defaults; but a blank
+/// reply of a signature with a text field is a step that said nothing.
+fn none_of_them<A: Adapter + ?Sized>(
+    adapter: &A,
+    spec: &SignatureSpec,
+    reply: &str,
+    sections: &[Section<'_>],
+) -> Option<ParseError> {
+    if sections.iter().any(Section::is_given) || spec.outputs.is_empty() {
+        return None;
+    }
+    if spec.text_field.is_some() && trim(reply).is_empty() {
+        return None;
+    }
+    let names: Vec<_> = spec.outputs.iter().map(|field| field.name.clone()).collect();
+    let message = format!("The response has none of the requested output fields: {}.", names.join(", "));
+    Some(ParseError::new(ParseErrorKind::MissingFields, adapter.name(), reply, message).with_missing(names))
+}
+
+fn wrong(
+    adapter: &'static str,
+    spec: &SignatureSpec,
+    reply: &str,
+    fields: Fields,
+    failures: Vec<FieldFailure>,
+    missing: &[usize],
+) -> ParseError {
+    let names: Vec<String> =
+        missing.iter().filter_map(|at| spec.outputs.get(*at)).map(|field| field.name.clone()).collect();
+    let error = if names.is_empty() {
+        let mut message = String::from("Validation failed. Retry with corrected output:");
+        for failure in &failures {
+            message.push_str("\n- ");
+            message.push_str(&failure.path);
+            message.push_str(": ");
+            message.push_str(&failure.message);
+        }
+        ParseError::new(ParseErrorKind::InvalidFields, adapter, reply, message)
+    } else {
+        let message = format!("The response is missing required output fields: {}.", names.join(", "));
+        ParseError::new(ParseErrorKind::MissingFields, adapter, reply, message).with_missing(names)
+    };
+    error.with_fields(fields).with_failures(failures)
+}

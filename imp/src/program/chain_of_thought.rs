@@ -1,0 +1,181 @@
+//! The program that lets the model reason before it answers.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+use crate::adapter::Adapter;
+use crate::adapter::demo::Demo;
+use crate::adapter::record::{FieldReader, Inputs, Outputs, Record, Signature};
+use crate::error::{FormatError, SpecError, WriteError};
+use crate::lm::{Config, LanguageModel};
+use crate::message::Message;
+use crate::spec::FieldSpec;
+use crate::text::write::FieldWriter;
+
+use super::Program;
+use super::call::Call;
+
+/// Outputs with the reasoning that led to them. It derefs to the outputs.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Reasoned<O> {
+    /// The model's reasoning, in its own words.
+    pub reasoning: String,
+    /// The outputs.
+    pub outputs: O,
+}
+
+impl<O> Deref for Reasoned<O> {
+    type Target = O;
+    fn deref(&self) -> &O {
+        &self.outputs
+    }
+}
+
+impl<O> DerefMut for Reasoned<O> {
+    fn deref_mut(&mut self) -> &mut O {
+        &mut self.outputs
+    }
+}
+
+impl<O: Record> Record for Reasoned<O> {
+    fn write(&self, index: usize, field: &FieldSpec, out: &mut FieldWriter<'_>) -> Result<(), WriteError> {
+        match index.checked_sub(1) {
+            None => out.value(&self.reasoning),
+            Some(index) => self.outputs.write(index, field, out),
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.outputs.is_complete()
+    }
+}
+
+impl<O: Outputs> Outputs for Reasoned<O> {
+    type Partial = Reasoned<O::Partial>;
+
+    fn read(reader: &mut FieldReader<'_>) -> Option<Self> {
+        let reasoning = reader.field(0);
+        let outputs = reader.after(1, O::read);
+        Some(Reasoned { reasoning: reasoning?, outputs: outputs? })
+    }
+
+    fn read_partial(reader: &mut FieldReader<'_>) -> Self::Partial {
+        Reasoned {
+            reasoning: reader.partial(0).unwrap_or_default(),
+            outputs: reader.after(1, O::read_partial),
+        }
+    }
+}
+
+/// [`Predict`](crate::Predict) with an output `reasoning` put before the others (DSPy's `ChainOfThought`).
+///
+/// ```
+/// use imp::{ChainOfThought, Script, Signature};
+///
+/// #[derive(Signature)]
+/// #[signature(output = Sum)]
+/// struct Addition {
+///     left: i64,
+///     right: i64,
+/// }
+///
+/// #[derive(Debug, Signature)]
+/// struct Sum {
+///     sum: i64,
+/// }
+///
+/// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+/// let reply = "[[ ## reasoning ## ]]\nTwo and two.\n\n[[ ## sum ## ]]\n4\n\n[[ ## completed ## ]]";
+/// let program = ChainOfThought::<Addition>::new(Script::new([reply]))?;
+/// let answer = program.call(&Addition { left: 2, right: 2 }).await?;
+/// assert_eq!(answer.reasoning, "Two and two.");
+/// assert_eq!(answer.sum, 4);
+/// # Ok(())
+/// # }
+/// # let mut run = std::pin::pin!(run());
+/// # let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+/// # assert!(matches!(run.as_mut().poll(&mut context), std::task::Poll::Ready(Ok(()))));
+/// ```
+pub struct ChainOfThought<I> {
+    program: Program,
+    inputs: PhantomData<fn() -> I>,
+}
+
+impl<I> Clone for ChainOfThought<I> {
+    fn clone(&self) -> Self {
+        ChainOfThought { program: self.program.clone(), inputs: PhantomData }
+    }
+}
+
+impl<I> fmt::Debug for ChainOfThought<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ChainOfThought").field(&self.program).finish()
+    }
+}
+
+impl<I: Signature> ChainOfThought<I> {
+    /// A program that asks `lm` for its reasoning and for the outputs of `I`.
+    ///
+    /// # Errors
+    ///
+    /// The signature has a field `reasoning` already, or cannot be described.
+    pub fn new(lm: impl LanguageModel + 'static) -> Result<Self, SpecError> {
+        let spec = I::spec().map_err(Clone::clone)?.with_reasoning()?;
+        Ok(ChainOfThought { program: Program::new(Ok(Arc::new(spec)), Arc::new(lm)), inputs: PhantomData })
+    }
+}
+
+impl<I: Inputs> ChainOfThought<I> {
+    /// The call for some inputs; it is sent when it is awaited.
+    pub fn call<'c>(&'c self, inputs: &'c I) -> Call<'c, Reasoned<I::Output>>
+    where
+        I: Sync,
+    {
+        Call::new(&self.program, inputs)
+    }
+
+    /// The messages that a call for these inputs sends.
+    ///
+    /// # Errors
+    ///
+    /// A value's own `Serialize` refuses.
+    pub fn messages(&self, inputs: &I) -> Result<Vec<Message>, FormatError> {
+        self.program.messages(inputs)
+    }
+
+    /// Another adapter. The default is [`Chat`](crate::Chat) in the signature's dialect.
+    pub fn adapter(mut self, adapter: impl Adapter + 'static) -> Self {
+        self.program = self.program.adapter(adapter);
+        self
+    }
+
+    /// One more demo, with its reasoning.
+    pub fn demo(mut self, inputs: I, outputs: Reasoned<I::Output>) -> Self
+    where
+        I: Inputs<Output: Send + Sync + 'static> + Send + Sync + 'static,
+    {
+        self.program = self.program.demo(Demo { inputs: Arc::new(inputs), outputs: Arc::new(outputs) });
+        self
+    }
+
+    /// Other instructions than the signature's.
+    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
+        let instructions = instructions.into();
+        self.program = self.program.with_spec(|spec| Ok(spec.with_instructions(instructions)));
+        self
+    }
+
+    /// Settings of every request; what was set before stays where these leave it unset.
+    pub fn config(mut self, config: Config) -> Self {
+        self.program = self.program.config(config);
+        self
+    }
+
+    /// How often a reply that cannot be read is asked for again, with the error's text. The default is 0.
+    pub fn retries(mut self, retries: usize) -> Self {
+        self.program = self.program.retries(retries);
+        self
+    }
+}

@@ -1,0 +1,113 @@
+//! An answer with how it came about.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+
+use crate::lm::{Completion, FinishReason, Usage};
+use crate::message::Message;
+use crate::reply::Reply;
+
+use super::error::Error;
+
+/// The outputs of a call, and the exchange that they were read from.
+///
+/// It derefs to the output struct: `prediction.team` is the struct's field. Everything else is a method,
+/// so that no field of the struct is shadowed.
+#[derive(Clone)]
+pub struct Prediction<O> {
+    outputs: O,
+    /// The further completions of a call with `n > 1`.
+    others: Vec<O>,
+    exchange: Box<Exchange>,
+}
+
+/// What was sent and what came back.
+#[derive(Debug, Clone)]
+pub(crate) struct Exchange {
+    pub(crate) messages: Vec<Message>,
+    pub(crate) completion: Completion,
+    pub(crate) usage: Usage,
+    pub(crate) adapter: &'static str,
+}
+
+impl<O> Prediction<O> {
+    pub(crate) fn new(outputs: Vec<O>, exchange: Exchange) -> Result<Self, Error> {
+        let mut outputs = outputs.into_iter();
+        match outputs.next() {
+            Some(first) => {
+                Ok(Prediction { outputs: first, others: outputs.collect(), exchange: Box::new(exchange) })
+            }
+            None => Err(Error::completions(1, 0, exchange.messages, exchange.usage)),
+        }
+    }
+
+    /// The output struct alone.
+    pub fn into_inner(self) -> O {
+        self.outputs
+    }
+
+    /// All completions of a call with `n > 1`, in the provider's order; else the one.
+    pub fn completions(&self) -> impl Iterator<Item = &O> {
+        std::iter::once(&self.outputs).chain(&self.others)
+    }
+
+    /// The messages of the last request.
+    pub fn messages(&self) -> &[Message] {
+        &self.exchange.messages
+    }
+
+    /// The reply as the model wrote it.
+    pub fn reply(&self) -> &str {
+        self.exchange.completion.text().unwrap_or_default()
+    }
+
+    /// The completion as the client returned it.
+    pub fn completion(&self) -> &Completion {
+        &self.exchange.completion
+    }
+
+    /// Why the model stopped, if the provider said so.
+    pub fn finish_reason(&self) -> Option<&FinishReason> {
+        self.exchange.completion.choices.first().map(|choice| &choice.finish_reason)
+    }
+
+    /// The tokens of all requests of the call.
+    pub fn usage(&self) -> &Usage {
+        &self.exchange.usage
+    }
+
+    /// The name of the adapter that read the reply: `chat`.
+    pub fn adapter(&self) -> &str {
+        self.exchange.adapter
+    }
+}
+
+impl<O> Deref for Prediction<O> {
+    type Target = O;
+    fn deref(&self) -> &O {
+        &self.outputs
+    }
+}
+
+impl<O> DerefMut for Prediction<O> {
+    fn deref_mut(&mut self) -> &mut O {
+        &mut self.outputs
+    }
+}
+
+impl<O: fmt::Debug> fmt::Debug for Prediction<O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prediction")
+            .field("outputs", &self.outputs)
+            .field("others", &self.others)
+            .field("adapter", &self.exchange.adapter)
+            .field("usage", &self.exchange.usage)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<O> From<Prediction<O>> for Reply<'_, O> {
+    fn from(prediction: Prediction<O>) -> Self {
+        Reply::Outputs(prediction.outputs)
+    }
+}
