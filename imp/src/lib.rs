@@ -1,14 +1,18 @@
 //! Typed calls to language models.
 
 mod adapter;
+mod described;
 mod dialect;
 mod error;
 mod field;
 mod fields;
 mod message;
 mod meta;
+mod nearest;
+mod program;
 mod reply;
 mod spec;
+mod spec_text;
 mod text;
 mod types;
 mod value;
@@ -33,7 +37,16 @@ pub use error::{
 pub use field::Field;
 pub use fields::Fields;
 pub use imp_derive::Signature;
+pub use lm::{
+    Capabilities, Choice, Completion, Config, FinishReason, LanguageModel, LmError, LmErrorKind, OpenAi,
+    Request, ResponseFormat, Script, Usage,
+};
 pub use message::{Content, Message, Part, Role, Text, ToolCall};
+pub use program::call::Call;
+pub use program::chain_of_thought::{ChainOfThought, Reasoned};
+pub use program::error::{Error, ErrorKind};
+pub use program::predict::Predict;
+pub use program::prediction::Prediction;
 pub use reply::Reply;
 pub use spec::{Constraint, FieldSpec, SignatureSpec};
 pub use text::read::{ReadError, ReadOptions, Source};

@@ -1,0 +1,187 @@
+//! A model that says what it is told to.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::{BoxFuture, Capabilities, Completion, LanguageModel, LmError, LmErrorKind, Request};
+
+/// A model for tests and docs: it answers from a list, or from a function of the request, and
+/// keeps every request.
+///
+/// Clones share the list and the kept requests, so one clone goes into a program and the other
+/// stays with the test.
+///
+/// ```
+/// use imp::lm::ScriptReply;
+/// use imp::{Completion, LanguageModel, LmError, LmErrorKind, Message, Request, Script};
+///
+/// # async fn run() -> Result<(), LmError> {
+/// let script = Script::new([
+///     ScriptReply::from("It is sunny."),
+///     ScriptReply::from(LmError::new(LmErrorKind::RateLimit, "too many requests")),
+/// ]);
+/// let request = Request::new([Message::user("What is the weather?")]);
+///
+/// let completion = script.complete(&request).await?;
+/// assert_eq!(completion.text(), Some("It is sunny."));
+///
+/// let error = script.complete(&request).await.unwrap_err();
+/// assert_eq!(error.kind(), LmErrorKind::RateLimit);
+///
+/// assert_eq!(script.requests(), [request.clone(), request]);
+/// # Ok(())
+/// # }
+/// # let mut run = std::pin::pin!(run());
+/// # let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+/// # assert!(matches!(run.as_mut().poll(&mut context), std::task::Poll::Ready(Ok(()))));
+/// ```
+#[derive(Clone)]
+pub struct Script {
+    shared: Arc<Shared>,
+    model: Arc<str>,
+    capabilities: Capabilities,
+}
+
+struct Shared {
+    replies: Replies,
+    requests: Mutex<Vec<Request>>,
+}
+
+enum Replies {
+    List(Mutex<VecDeque<ScriptReply>>),
+    Function(Box<dyn Fn(&Request) -> ScriptReply + Send + Sync>),
+}
+
+/// One answer of a [`Script`]: made from a text, a [`Completion`], an [`LmError`], or a `Result`
+/// of the two.
+#[derive(Debug, Clone)]
+pub struct ScriptReply(Result<Completion, LmError>);
+
+impl From<&str> for ScriptReply {
+    fn from(text: &str) -> Self {
+        ScriptReply(Ok(text.into()))
+    }
+}
+
+impl From<String> for ScriptReply {
+    fn from(text: String) -> Self {
+        ScriptReply(Ok(text.into()))
+    }
+}
+
+impl From<Completion> for ScriptReply {
+    fn from(completion: Completion) -> Self {
+        ScriptReply(Ok(completion))
+    }
+}
+
+impl From<LmError> for ScriptReply {
+    fn from(error: LmError) -> Self {
+        ScriptReply(Err(error))
+    }
+}
+
+impl From<Result<Completion, LmError>> for ScriptReply {
+    fn from(result: Result<Completion, LmError>) -> Self {
+        ScriptReply(result)
+    }
+}
+
+impl Script {
+    /// A model that gives these replies in order, then an error that says that it has no more.
+    pub fn new<R: Into<ScriptReply>>(replies: impl IntoIterator<Item = R>) -> Self {
+        let list = replies.into_iter().map(Into::into).collect();
+        Script::with(Replies::List(Mutex::new(list)))
+    }
+
+    /// A model that answers by a function of the request.
+    ///
+    /// ```
+    /// use imp::Script;
+    ///
+    /// let echo = Script::from_fn(|request| match request.messages.last() {
+    ///     Some(message) => message.text().into_owned(),
+    ///     None => String::new(),
+    /// });
+    /// # let _ = echo;
+    /// ```
+    pub fn from_fn<R: Into<ScriptReply>>(reply: impl Fn(&Request) -> R + Send + Sync + 'static) -> Self {
+        Script::with(Replies::Function(Box::new(move |request| reply(request).into())))
+    }
+
+    fn with(replies: Replies) -> Self {
+        Script {
+            shared: Arc::new(Shared { replies, requests: Mutex::default() }),
+            model: Arc::from("script"),
+            capabilities: Capabilities::default(),
+        }
+    }
+
+    /// The same script, called `model` instead of `script`.
+    pub fn named(mut self, model: impl Into<Arc<str>>) -> Self {
+        self.model = model.into();
+        self
+    }
+
+    /// The same script with other capabilities than the default.
+    pub fn with_capabilities(mut self, capabilities: Capabilities) -> Self {
+        self.capabilities = capabilities;
+        self
+    }
+
+    /// Every request so far, oldest first.
+    pub fn requests(&self) -> Vec<Request> {
+        lock(&self.shared.requests).clone()
+    }
+
+    fn reply(&self, request: &Request) -> Result<Completion, LmError> {
+        let asked = {
+            let mut requests = lock(&self.shared.requests);
+            requests.push(request.clone());
+            requests.len()
+        };
+        match &self.shared.replies {
+            Replies::Function(reply) => reply(request).0,
+            Replies::List(list) => match lock(list).pop_front() {
+                Some(reply) => reply.0,
+                None => Err(LmError::new(
+                    LmErrorKind::Other,
+                    format!(
+                        "the script has no reply left for request {asked}: give it one more, or use `Script::from_fn`"
+                    ),
+                )),
+            },
+        }
+    }
+}
+
+/// A panic elsewhere leaves the list as it was: the lock is only held to push or pop.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl LanguageModel for Script {
+    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, LmError>> {
+        Box::pin(async move { self.reply(request) })
+    }
+
+    fn model(&self) -> &str {
+        &self.model
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+}
+
+impl fmt::Debug for Script {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = f.debug_struct("Script");
+        out.field("model", &self.model).field("requests", &lock(&self.shared.requests).len());
+        if let Replies::List(list) = &self.shared.replies {
+            out.field("replies_left", &lock(list).len());
+        }
+        out.finish_non_exhaustive()
+    }
+}
