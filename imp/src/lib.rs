@@ -1,13 +1,16 @@
 //! Typed calls to language models.
 
 mod adapter;
+mod described;
 mod dialect;
 mod error;
 mod field;
 mod fields;
 mod message;
 mod meta;
+mod nearest;
 mod spec;
+mod spec_text;
 mod text;
 mod types;
 mod value;
