@@ -32,6 +32,13 @@ impl<S: ?Sized, T: ?Sized> Field<S, T> {
     }
 }
 
+/// The field's name, so that a handle can stand wherever a name can.
+impl<S: ?Sized, T: ?Sized> AsRef<str> for Field<S, T> {
+    fn as_ref(&self) -> &str {
+        self.name
+    }
+}
+
 impl<S: ?Sized, T: ?Sized> Clone for Field<S, T> {
     fn clone(&self) -> Self {
         *self

@@ -1,14 +1,21 @@
 //! What adapters know of a signature: names, types, descriptions, instructions.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use serde_json::Value as Json;
 
+use crate::described;
 use crate::dialect::Dialect;
 use crate::error::SpecError;
-use crate::meta::RecordMeta;
-use crate::types::{AnswerShape, Checks, TypeTree};
+use crate::meta::{Bound, FieldMeta, RecordMeta};
+use crate::nearest::remedy;
+use crate::spec_text;
+use crate::text::docs::clean_docs;
+use crate::types::{AnswerShape, Checks, Kind, Number, Pattern, TypeTree};
 use crate::value::Value;
 
 /// The description of a signature, from which every prompt is rendered.
@@ -122,6 +129,155 @@ impl SignatureSpec {
     pub fn outputs(&self) -> impl ExactSizeIterator<Item = &FieldSpec> {
         self.outputs.iter().map(|field| &**field)
     }
+
+    /// What the model is asked to do: the given instructions, else the sentence that DSPy and Imp have
+    /// for none.
+    ///
+    /// ```
+    /// use imp::SignatureSpec;
+    ///
+    /// let spec = SignatureSpec::parse("question, context -> answer")?;
+    /// assert_eq!(
+    ///     spec.instructions(),
+    ///     "Given the fields `question`, `context`, produce the fields `answer`.",
+    /// );
+    /// assert_eq!(spec.with_instructions("Answer in one word.").instructions(), "Answer in one word.");
+    /// # Ok::<(), imp::SpecError>(())
+    /// ```
+    pub fn instructions(&self) -> Cow<'_, str> {
+        if let Some(instructions) = &self.instructions {
+            return Cow::Borrowed(instructions);
+        }
+        let names = |fields: &[Arc<FieldSpec>]| {
+            fields.iter().map(|field| format!("`{}`", field.name)).collect::<Vec<_>>().join(", ")
+        };
+        let (inputs, outputs) = (names(&self.inputs), names(&self.outputs));
+        Cow::Owned(format!("Given the fields {inputs}, produce the fields {outputs}."))
+    }
+
+    /// The same signature with other instructions: what an optimiser changes.
+    pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
+        self.instructions = Some(instructions.into());
+        self.rendered = Rendered::default();
+        self
+    }
+
+    /// The same signature with another description of one field.
+    ///
+    /// The field is named by its handle, `Ticket::FIELDS.plan`, or by its name if the signature was
+    /// described at run time.
+    ///
+    /// ```
+    /// use imp::SignatureSpec;
+    ///
+    /// let spec = SignatureSpec::parse("question -> answer")?;
+    /// let spec = spec.with_description("answer", "one word")?;
+    /// assert_eq!(spec.outputs().next().and_then(|field| field.description()), Some("one word"));
+    /// # Ok::<(), imp::SpecError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The signature has no field of that name.
+    pub fn with_description(
+        mut self,
+        field: impl AsRef<str>,
+        description: impl Into<String>,
+    ) -> Result<Self, SpecError> {
+        let name = field.as_ref();
+        match self.inputs.iter_mut().chain(&mut self.outputs).find(|field| field.name == name) {
+            Some(field) => Arc::make_mut(field).description = Some(description.into()),
+            None => {
+                let known: Vec<&str> =
+                    self.inputs.iter().chain(&self.outputs).map(|field| field.name.as_str()).collect();
+                return Err(SpecError::new(format!(
+                    "the signature has no field `{name}`: {}",
+                    remedy(name, &known)
+                )));
+            }
+        }
+        self.rendered = Rendered::default();
+        Ok(self)
+    }
+
+    /// The signature that a line of text describes: `inputs -> outputs`, each field being `name`,
+    /// `name: type` or `name: type "description"` (§1.1).
+    ///
+    /// Types are `string` (the default), `integer`, `number`, `boolean`, `datetime`, `object`, `array`,
+    /// `array[T]`, `enum[a, b]`, `yes_no`, `short_span` and `numeric_span`; Python's `str`, `int`,
+    /// `float`, `bool`, `map`, `dict` and `class[a, b]` mean the same.
+    ///
+    /// ```
+    /// use imp::SignatureSpec;
+    ///
+    /// let spec = SignatureSpec::parse(r#"intent -> team: enum[atlas, beacon], score: float "0 to 1""#)?;
+    /// assert_eq!(spec.outputs().map(|field| field.name()).collect::<Vec<_>>(), ["team", "score"]);
+    ///
+    /// let error = SignatureSpec::parse("intent -> score: flaot").unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "invalid signature at position 17: unknown field type \"flaot\"\n\
+    ///      intent -> score: flaot\n\
+    ///      \u{20}                ^\n\
+    ///      did you mean \"float\"?",
+    /// );
+    /// # Ok::<(), imp::SpecError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The text is no signature; the error shows the place and, for a word it does not know, the
+    /// nearest one that it does.
+    pub fn parse(text: &str) -> Result<SignatureSpec, SpecError> {
+        spec_text::parse(text)
+    }
+
+    /// The signature that a piece of data describes.
+    ///
+    /// The form is `{"name", "instructions", "inputs": [field…], "outputs": [field…]}`, a field being
+    /// `{"name", "type", "desc", "default", "constraints"}`, of which only the name is needed. A type is
+    /// a word (`"str"`, `"int"`, `"float"`, `"bool"`, `"datetime"`, `"date"`, `"any"`, `"reasoning"`,
+    /// those of [`parse`](SignatureSpec::parse), …) or one of `{"optional": T}`, `{"list": T}`,
+    /// `{"dict": T}`, `{"literal": [value…]}`, `{"enum": {"name", "members": [[name, value]…]}}`,
+    /// `{"object": {"name", "fields": [field…], "doc"}}`, `{"union": [T…]}` and `{"schema": JSON Schema}`.
+    ///
+    /// ```
+    /// use imp::SignatureSpec;
+    /// use serde_json::json;
+    ///
+    /// let spec = SignatureSpec::from_json(&json!({
+    ///     "inputs": [{"name": "ticket"}],
+    ///     "outputs": [
+    ///         {"name": "priority", "type": "int", "constraints": [["ge", 1], ["le", 4]]},
+    ///         {"name": "duplicate_of", "type": {"optional": "str"}, "desc": "the number of a ticket"},
+    ///     ],
+    /// }))?;
+    /// assert_eq!(spec.outputs().len(), 2);
+    /// # Ok::<(), imp::SpecError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A key, a type or a bound that is not known (with the nearest one that is), a name that cannot
+    /// be one, two fields of one name.
+    pub fn from_json(json: &Json) -> Result<SignatureSpec, SpecError> {
+        described::spec_of(json)
+    }
+}
+
+/// As [`SignatureSpec::from_json`] reads it.
+impl Serialize for SignatureSpec {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        described::json_of(self).map_err(ser::Error::custom)?.serialize(serializer)
+    }
+}
+
+/// As [`SignatureSpec::from_json`] reads it.
+impl<'de> Deserialize<'de> for SignatureSpec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let json = Json::deserialize(deserializer)?;
+        SignatureSpec::from_json(&json).map_err(de::Error::custom)
+    }
 }
 
 impl FieldSpec {
@@ -152,15 +308,298 @@ impl FieldSpec {
 }
 
 impl SignatureSpec {
+    /// The spec of fields from any source, once the rules that look at several of them hold.
+    pub(crate) fn build(
+        name: String,
+        instructions: Option<String>,
+        inputs: Vec<Arc<FieldSpec>>,
+        outputs: Vec<Arc<FieldSpec>>,
+        text_field: Option<usize>,
+        dialect: Option<Dialect>,
+    ) -> Result<SignatureSpec, SpecError> {
+        check_names(&inputs, &outputs)?;
+        Ok(SignatureSpec {
+            name,
+            instructions,
+            inputs,
+            outputs,
+            text_field,
+            dialect,
+            rendered: Rendered::default(),
+        })
+    }
+
     /// The spec of a derived output struct: a signature without inputs.
     pub(crate) fn outputs_from_meta(meta: &RecordMeta) -> Result<SignatureSpec, SpecError> {
-        let _ = meta;
-        Err(SpecError::new("not yet"))
+        let outputs = fields_of(meta)?;
+        for field in &outputs {
+            check_replay(field)?;
+        }
+        let text_field = meta.fields.iter().position(|field| field.text_field);
+        let (name, instructions) = (meta.name.to_owned(), instructions_of(meta));
+        SignatureSpec::build(name, instructions, Vec::new(), outputs, text_field, meta.dialect)
     }
 
     /// The spec of a derived input struct and of its output's.
     pub(crate) fn from_meta(meta: &RecordMeta, outputs: &SignatureSpec) -> Result<SignatureSpec, SpecError> {
-        let _ = (meta, outputs);
-        Err(SpecError::new("not yet"))
+        SignatureSpec::build(
+            meta.name.to_owned(),
+            instructions_of(meta),
+            fields_of(meta)?,
+            outputs.outputs.clone(),
+            outputs.text_field,
+            meta.dialect.or(outputs.dialect),
+        )
     }
+}
+
+fn instructions_of(meta: &RecordMeta) -> Option<String> {
+    match meta.instructions {
+        Some(instructions) => Some(instructions.to_owned()),
+        None => Some(clean_docs(meta.docs)).filter(|docs| !docs.is_empty()),
+    }
+}
+
+fn fields_of(meta: &RecordMeta) -> Result<Vec<Arc<FieldSpec>>, SpecError> {
+    meta.fields.iter().map(|field| field_of(field).map(Arc::new)).collect()
+}
+
+fn field_of(meta: &FieldMeta) -> Result<FieldSpec, SpecError> {
+    let fault = |message: String| SpecError::of_field(meta.name, message);
+    let constraints: Vec<(Constraint, Value)> = meta
+        .constraints
+        .iter()
+        .map(|(constraint, bound)| {
+            let value = match *bound {
+                Bound::Int(value) => Value::Int(value),
+                Bound::Float(value) => Value::Float(value),
+                Bound::Text(text) => text.into(),
+                Bound::Bool(value) => Value::Bool(value),
+            };
+            (*constraint, value)
+        })
+        .collect();
+    let mut field = FieldSpec::new(meta.name, (meta.schema)(), constraints, meta.answer_shape)?;
+    field.aliases = meta.aliases.iter().map(|&alias| alias.to_owned()).collect();
+    field.default = meta.default.map(|default| default()).transpose().map_err(fault)?;
+    field.description = match meta.desc {
+        Some(desc) => Some(desc.to_owned()),
+        None => Some(clean_docs(meta.docs)).filter(|docs| !docs.is_empty()),
+    };
+    if field.description.is_none() {
+        field.description = type_description(&field.tree);
+    }
+    field.add_own_bounds();
+    Ok(field)
+}
+
+/// What a field without a description of its own inherits from its type: the doc comment of a scalar or
+/// an enum. A struct's stands in its schema, which the prompt shows anyway.
+fn type_description(tree: &TypeTree) -> Option<String> {
+    let ty = tree.present(&tree.root);
+    match ty.kind {
+        Kind::String
+        | Kind::Integer
+        | Kind::Number
+        | Kind::Boolean
+        | Kind::DateTime
+        | Kind::Date
+        | Kind::Choice(_) => {
+            ty.description.as_deref().map(clean_docs).filter(|description| !description.is_empty())
+        }
+        _ => None,
+    }
+}
+
+impl FieldSpec {
+    /// A field without descriptions, aliases and default.
+    pub(crate) fn new(
+        name: &str,
+        schema: Json,
+        constraints: Vec<(Constraint, Value)>,
+        answer_shape: Option<AnswerShape>,
+    ) -> Result<FieldSpec, SpecError> {
+        let fault = |message: String| SpecError::of_field(name, message);
+        let tree = TypeTree::compile(&schema).map_err(fault)?;
+        let checks = ready(&constraints, answer_shape).map_err(fault)?;
+        Ok(FieldSpec {
+            name: name.to_owned(),
+            aliases: Vec::new(),
+            description: None,
+            schema,
+            tree,
+            default: None,
+            constraints,
+            checks,
+            answer_shape,
+        })
+    }
+
+    /// Lists the bounds that the type itself has (`#[schemars(range(…))]` on a newtype) among the
+    /// field's, so that the prompt names them; the type's own checks make sure of them already.
+    fn add_own_bounds(&mut self) {
+        let number = |bound: Option<Number>| {
+            bound.map(|bound| match bound {
+                Number::Int(value) => Value::Int(value),
+                Number::Float(value) => Value::Float(value),
+            })
+        };
+        let length = |bound: Option<usize>| Some(Value::Int(i128::try_from(bound?).ok()?));
+        let ty = self.tree.present(&self.tree.root);
+        // `char` is a text of one character: no bound that anyone declared.
+        let is_char = ty.checks.as_ref().is_some_and(|checks| {
+            matches!(ty.kind, Kind::String) && checks.min_length == Some(1) && checks.max_length == Some(1)
+        });
+        let Some(checks) = ty.checks.as_deref().filter(|_| !is_char) else { return };
+        let own = [
+            (Constraint::Gt, number(checks.exclusive_minimum)),
+            (Constraint::Ge, number(checks.minimum)),
+            (Constraint::Lt, number(checks.exclusive_maximum)),
+            (Constraint::Le, number(checks.maximum)),
+            (Constraint::MinLength, length(checks.min_length)),
+            (Constraint::MaxLength, length(checks.max_length)),
+            (Constraint::MultipleOf, number(checks.multiple_of)),
+            (Constraint::AllowInfNan, checks.inf_nan.map(Value::Bool)),
+            (Constraint::Pattern, checks.pattern.as_ref().map(|pattern| pattern.source.as_str().into())),
+        ];
+        for (constraint, bound) in own {
+            let declared = self.constraints.iter().any(|(known, _)| *known == constraint);
+            if let Some(bound) = bound.filter(|_| !declared) {
+                self.constraints.push((constraint, bound));
+            }
+        }
+    }
+}
+
+/// The bounds of a field, ready to be checked.
+pub(crate) fn ready(
+    constraints: &[(Constraint, Value)],
+    answer_shape: Option<AnswerShape>,
+) -> Result<Option<Box<Checks>>, String> {
+    let mut checks = Checks { answer_shape, ..Checks::default() };
+    for (constraint, value) in constraints {
+        let number = || match value {
+            Value::Int(value) => Ok(Some(Number::Int(*value))),
+            Value::Float(value) if value.is_finite() => Ok(Some(Number::Float(*value))),
+            value => Err(format!("the bound `{constraint}` is a number, not {}", value.kind())),
+        };
+        let length = || match value {
+            Value::Int(value) => usize::try_from(*value)
+                .map(Some)
+                .map_err(|_| format!("the bound `{constraint}` is a length, not {value}")),
+            value => Err(format!("the bound `{constraint}` is a whole number, not {}", value.kind())),
+        };
+        match constraint {
+            Constraint::Gt => checks.exclusive_minimum = number()?,
+            Constraint::Ge => checks.minimum = number()?,
+            Constraint::Lt => checks.exclusive_maximum = number()?,
+            Constraint::Le => checks.maximum = number()?,
+            Constraint::MultipleOf => checks.multiple_of = number()?,
+            Constraint::MinLength => checks.min_length = length()?,
+            Constraint::MaxLength => checks.max_length = length()?,
+            Constraint::AllowInfNan => match value {
+                Value::Bool(allowed) => checks.inf_nan = Some(*allowed),
+                value => {
+                    return Err(format!("the bound `{constraint}` is true or false, not {}", value.kind()));
+                }
+            },
+            Constraint::Pattern => match value {
+                Value::String(source) => checks.pattern = Some(Pattern::new(source)?),
+                value => return Err(format!("the bound `{constraint}` is a text, not {}", value.kind())),
+            },
+        }
+    }
+    Ok((!checks.is_empty()).then(|| Box::new(checks)))
+}
+
+impl Constraint {
+    /// Every bound with its name in data, DSPy's.
+    pub(crate) const NAMES: [(Constraint, &'static str); 9] = [
+        (Constraint::Gt, "gt"),
+        (Constraint::Ge, "ge"),
+        (Constraint::Lt, "lt"),
+        (Constraint::Le, "le"),
+        (Constraint::MinLength, "min_length"),
+        (Constraint::MaxLength, "max_length"),
+        (Constraint::MultipleOf, "multiple_of"),
+        (Constraint::AllowInfNan, "allow_inf_nan"),
+        (Constraint::Pattern, "pattern"),
+    ];
+}
+
+impl fmt::Display for Constraint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Constraint::NAMES.iter().find(|(known, _)| known == self).map_or("", |(_, name)| name);
+        f.write_str(name)
+    }
+}
+
+/// A name is what a marker can hold, and is there once; the end marker's own name is nobody's.
+fn check_names(inputs: &[Arc<FieldSpec>], outputs: &[Arc<FieldSpec>]) -> Result<(), SpecError> {
+    let mut seen = BTreeSet::new();
+    for (at, field) in inputs.iter().chain(outputs).enumerate() {
+        let name = field.name.as_str();
+        for name in std::iter::once(name).chain(field.aliases.iter().map(String::as_str)) {
+            if !is_name(name) {
+                return Err(SpecError::of_field(
+                    name,
+                    "a name is a letter or `_`, then letters, digits and `_`: rename the field",
+                ));
+            }
+            if name == "completed" {
+                return Err(SpecError::of_field(
+                    name,
+                    "`[[ ## completed ## ]]` is the end marker of a reply: rename the field",
+                ));
+            }
+            if !seen.insert(name) {
+                let other_side = at >= inputs.len() && inputs.iter().any(|input| input.name == name);
+                return Err(SpecError::of_field(
+                    name,
+                    if other_side {
+                        "the name is both an input's and an output's: rename one of them"
+                    } else {
+                        "two fields have this name: rename one of them"
+                    },
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_name(name: &str) -> bool {
+    let mut chars = name.chars();
+    chars.next().is_some_and(|c| c == '_' || c.is_alphabetic())
+        && chars.all(|c| c == '_' || c.is_alphanumeric())
+}
+
+/// An untagged type that reaches itself is read by trying every branch again at every level: a reply of
+/// a hundred bytes could take an hour.
+fn check_replay(field: &FieldSpec) -> Result<(), SpecError> {
+    let defs = &field.tree.defs;
+    for start in 0..defs.len() {
+        let mut seen = BTreeSet::from([(start, false)]);
+        let mut open = vec![(start, false)];
+        while let Some((at, replayed)) = open.pop() {
+            let Some((name, ty)) = defs.get(at) else { continue };
+            let mut found = false;
+            ty.each_ref(replayed, &mut |next, replayed| {
+                found |= next == start && replayed;
+                if seen.insert((next, replayed)) {
+                    open.push((next, replayed));
+                }
+            });
+            if found {
+                return Err(SpecError::of_field(
+                    &field.name,
+                    format!(
+                        "the untagged type `{name}` contains itself, which takes exponential time to read: \
+                         give the enum a tag, `#[serde(tag = \"…\")]`"
+                    ),
+                ));
+            }
+        }
+    }
+    Ok(())
 }

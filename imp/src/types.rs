@@ -280,6 +280,29 @@ impl TypeTree {
     }
 }
 
+impl Type {
+    /// Calls `visit` with every reference in the type, without following them, and with whether serde
+    /// reads it by trying the branches of an untagged union; `replayed` says that of the type itself.
+    pub(crate) fn each_ref(&self, replayed: bool, visit: &mut impl FnMut(usize, bool)) {
+        match &self.kind {
+            Kind::Ref(at) => visit(*at, replayed),
+            Kind::List { items: Some(inner), .. } | Kind::Map { values: Some(inner), .. } => {
+                inner.each_ref(replayed, visit);
+            }
+            Kind::Tuple(types) => types.iter().for_each(|ty| ty.each_ref(replayed, visit)),
+            Kind::Union { branches, tagged } => {
+                let present = branches.iter().filter(|branch| !matches!(branch.kind, Kind::Null)).count();
+                let replayed = replayed || (!tagged && present > 1);
+                branches.iter().for_each(|ty| ty.each_ref(replayed, visit));
+            }
+            Kind::Object(object) => {
+                object.properties.iter().for_each(|property| property.ty.each_ref(replayed, visit));
+            }
+            _ => {}
+        }
+    }
+}
+
 struct Compiler<'s> {
     sources: Vec<(&'s str, &'s Json)>,
     defs: Vec<Option<(String, Type)>>,
@@ -357,7 +380,7 @@ impl<'s> Compiler<'s> {
         // Only what a prompt calls by its name, or what contains itself, is worth a reference:
         // anything else reads the same inlined, and `list[Literal['a']]` needs it inlined.
         let named = match &ty.kind {
-            Kind::Object(_) => true,
+            Kind::Object(_) | Kind::Union { tagged: true, .. } => true,
             Kind::Choice(choice) => choice.name.is_some(),
             _ => false,
         };
@@ -541,7 +564,8 @@ impl<'s> Compiler<'s> {
     fn union(&mut self, branches: &'s [Json], tagged: bool, name: &str) -> Result<Kind, String> {
         let types = branches.iter().map(|branch| self.node(branch, name)).collect::<Result<Vec<_>, _>>()?;
         // An enum whose unit variants are documented comes as `oneOf` of constants, one a variant.
-        if !types.is_empty()
+        if tagged
+            && !types.is_empty()
             && types.iter().all(|ty| matches!(ty.kind, Kind::Choice(Choice { name: None, .. })))
         {
             let mut members = Vec::new();

@@ -6,8 +6,12 @@ pub(crate) mod assembly;
 pub(crate) mod chat;
 pub(crate) mod complete;
 pub(crate) mod demo;
+pub(crate) mod field_list;
+pub(crate) mod instructions;
 pub(crate) mod options;
 pub(crate) mod record;
+pub(crate) mod schema_text;
+pub(crate) mod words;
 
 use std::fmt;
 
