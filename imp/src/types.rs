@@ -303,6 +303,13 @@ impl Type {
     }
 }
 
+impl TypeTree {
+    /// Whether a section of this type is text as it stands, in which marker lines are escaped.
+    pub(crate) fn is_bare_text(&self) -> bool {
+        self.is_text() || matches!(self.present(&self.root).kind, Kind::Code { .. })
+    }
+}
+
 struct Compiler<'s> {
     sources: Vec<(&'s str, &'s Json)>,
     defs: Vec<Option<(String, Type)>>,

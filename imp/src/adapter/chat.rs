@@ -195,7 +195,7 @@ pub(crate) fn read_reply<O: Outputs, A: Adapter + ?Sized>(
                 .map(|field| {
                     let names = std::iter::once(&field.name).chain(&field.aliases);
                     let value = names.filter_map(|name| fields.get(name)).next()?;
-                    Some(Section::json(crate::text::write::json(value), 0))
+                    Some(Section::json(crate::text::write::json_text(value), 0))
                 })
                 .map(Option::unwrap_or_default)
                 .collect();

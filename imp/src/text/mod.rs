@@ -1,7 +1,10 @@
 //! Text and values: the markers of a reply, the text of a value, the value of a text. Pure, and
 //! knows no signature.
 
+mod datetime;
 pub(crate) mod docs;
+mod json;
+mod number;
 pub(crate) mod read;
 pub(crate) mod scan;
 pub(crate) mod write;

@@ -87,3 +87,14 @@ pub(crate) fn read_value(
 ) -> Result<Value, ReadError> {
     read(source, tree, checks, options)
 }
+
+/// Whether a text field that may be none would not read the bare text as the text itself.
+pub(crate) fn is_quoted_text(text: &str) -> bool {
+    let text = text.trim();
+    text == "null" || (text.starts_with('"') && serde_json::from_str::<String>(text).is_ok())
+}
+
+/// Whether a text is JSON as a whole.
+pub(crate) fn is_value(text: &str) -> bool {
+    serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+}

@@ -1,0 +1,204 @@
+//! The text of a value.
+
+mod data;
+mod escape;
+mod json;
+mod top;
+mod value;
+
+use serde::Serialize;
+
+use crate::dialect::Dialect;
+use crate::error::WriteError;
+use crate::types::{Kind, TypeTree};
+use crate::value::Value;
+
+pub(crate) use escape::{escape_markers, unescape_markers};
+pub(crate) use json::{JsonWriter, Layout};
+pub(crate) use value::to_value;
+
+/// How values are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// As the text of a section: strings and numbers bare, the rest JSON on one line.
+    Section,
+    /// As a value inside a JSON object that is written as the dialect's JSON adapter does: compact in the
+    /// plain one (spec/imp.md §9.1), indented by two spaces in DSPy's.
+    Json,
+}
+
+/// Whether a field that was written had a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Presence {
+    /// It had none, and nothing was written.
+    Absent,
+    /// It was null.
+    Null,
+    /// It had one.
+    Present,
+}
+
+/// A value as JSON text on one line.
+pub(crate) fn json_text(value: &Value) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+/// How deep a [`Value`] may be nested to be written; the reader's own limit.
+const DEPTH: usize = 128;
+
+/// Writes one field into a message.
+///
+/// A [`Record`](crate::Record) gets one for each of its fields: it gives the value with
+/// [`value`](FieldWriter::value), or says that there is none with [`absent`](FieldWriter::absent).
+#[derive(Debug)]
+pub struct FieldWriter<'a> {
+    out: &'a mut String,
+    form: Form,
+    dialect: Dialect,
+    tree: &'a TypeTree,
+    /// Whether lines that could be taken for a marker are escaped.
+    escape: bool,
+    presence: Presence,
+}
+
+impl<'a> FieldWriter<'a> {
+    pub(crate) fn new(
+        out: &'a mut String,
+        form: Form,
+        dialect: Dialect,
+        tree: &'a TypeTree,
+        escape: bool,
+    ) -> Self {
+        FieldWriter { out, form, dialect, tree, escape, presence: Presence::Absent }
+    }
+
+    /// The field has no value: nothing is written. This is the default.
+    pub fn absent(&mut self) {
+        self.presence = Presence::Absent;
+    }
+
+    /// Writes the field's value.
+    ///
+    /// A string is written as it is, a number in digits (a float as Python's `repr` spells it), anything
+    /// else as JSON. Nothing is lost: where the bare text of a string would be read back as another value
+    /// (the text `null` in an `Option<String>`), the plain dialect writes a JSON string.
+    ///
+    /// # Errors
+    ///
+    /// The value's own `Serialize` refuses, or a map has keys that are no text.
+    pub fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
+        if self.dialect == Dialect::Dspy && self.tree.dated {
+            // DSPy spells dates its own way, and a serializer cannot see that a text is one.
+            let value = to_value(value)?;
+            return self.data(&value);
+        }
+        let start = self.out.len();
+        let result = value.serialize(top::TopWriter { field: self, optional: false });
+        if result.is_err() {
+            self.out.truncate(start);
+        }
+        result
+    }
+
+    /// Writes a value without a Rust type as its field's type asks: a list of texts on a text field in
+    /// guillemets (§2.1.3), the absent properties of an object with their defaults, dates as the dialect
+    /// spells them.
+    ///
+    /// # Errors
+    ///
+    /// The value is nested too deeply.
+    pub(crate) fn data(&mut self, value: &Value) -> Result<(), WriteError> {
+        let start = self.out.len();
+        let result = data::write(self, value);
+        if result.is_err() {
+            self.out.truncate(start);
+        }
+        result
+    }
+
+    pub(crate) fn presence(&self) -> Presence {
+        self.presence
+    }
+
+    fn layout(&self) -> Layout {
+        match (self.form, self.dialect) {
+            (Form::Section, _) => Layout::Line,
+            (Form::Json, Dialect::Plain) => Layout::Compact,
+            (Form::Json, Dialect::Dspy) => Layout::Indented,
+        }
+    }
+
+    /// A writer of JSON at the end of the message.
+    fn json(&mut self) -> JsonWriter<'_> {
+        self.presence = Presence::Present;
+        let layout = self.layout();
+        JsonWriter::new(self.out, layout, self.dialect == Dialect::Plain)
+    }
+
+    fn null(&mut self) {
+        self.presence = Presence::Null;
+        self.out.push_str(match (self.form, self.dialect) {
+            (Form::Section, Dialect::Dspy) => "None",
+            _ => "null",
+        });
+    }
+
+    fn bool(&mut self, value: bool) {
+        self.presence = Presence::Present;
+        self.out.push_str(match (self.form, self.dialect, value) {
+            (Form::Section, Dialect::Dspy, true) => "True",
+            (Form::Section, Dialect::Dspy, false) => "False",
+            (_, _, true) => "true",
+            (_, _, false) => "false",
+        });
+    }
+
+    /// A text that stands alone; `optional` where the value said that it could have been none.
+    fn text(&mut self, text: &str, optional: bool) {
+        self.presence = Presence::Present;
+        if self.form == Form::Json || (self.dialect == Dialect::Plain && self.must_quote(text, optional)) {
+            super::json::push_string(self.out, text);
+            return;
+        }
+        let start = self.out.len();
+        self.out.push_str(text);
+        if self.escape && self.tree.is_bare_text() {
+            escape_markers(self.out, start);
+        }
+    }
+
+    /// Whether the bare text would be read back as something else (law 6).
+    ///
+    /// A field that is a text is read as it is, so nothing is quoted there. In an optional one the word
+    /// `null` means no value, and so a text that looks like a quoted one must be quoted too.
+    fn must_quote(&self, text: &str, optional: bool) -> bool {
+        let trimmed = text.trim();
+        let ty = self.tree.present(&self.tree.root);
+        let optional = optional || self.tree.nullable();
+        match ty.kind {
+            Kind::String | Kind::Reasoning => optional && super::read::is_quoted_text(text),
+            Kind::Choice(_) => trimmed.len() != text.len() || text.is_empty() || (optional && text == "null"),
+            Kind::Any | Kind::Opaque | Kind::Union { .. } => {
+                trimmed.len() != text.len()
+                    || text.is_empty()
+                    || (self.escape && escape::has_markers(text))
+                    || super::read::is_value(text)
+            }
+            _ => optional && trimmed == "null",
+        }
+    }
+
+    fn char(&mut self, value: char, optional: bool) {
+        let mut bytes = [0; 4];
+        let text = &*value.encode_utf8(&mut bytes);
+        if self.form == Form::Section && (value.is_whitespace() || value.is_control()) {
+            self.presence = Presence::Present;
+            super::json::push_string(self.out, text);
+        } else {
+            self.text(text, optional);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
