@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
+use crate::adapter::Adapter;
 use crate::adapter::demo::Demo;
 use crate::adapter::field_list::field_list;
 use crate::adapter::instructions::objective_text;
 use crate::adapter::options::{FormatOptions, Missing};
 use crate::adapter::record::Record;
-use crate::adapter::Adapter;
 use crate::dialect::Dialect;
 use crate::error::FormatError;
 use crate::message::Message;
@@ -53,10 +53,7 @@ pub(crate) fn placeholder(field: &FieldSpec, dialect: Dialect) -> String {
 }
 
 pub(crate) fn task_description(spec: &SignatureSpec) -> String {
-    format!(
-        "In adhering to this structure, your objective is: {}",
-        objective_text(&spec.instructions())
-    )
+    format!("In adhering to this structure, your objective is: {}", objective_text(&spec.instructions()))
 }
 
 pub(crate) fn system<A: Adapter + ?Sized>(adapter: &A, spec: &SignatureSpec) -> String {

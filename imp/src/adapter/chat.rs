@@ -238,13 +238,16 @@ impl Adapter for Chat {
         if markers.peek().is_none() {
             if let Some(at) = spec.text_field.filter(|_| is_prose(spec, reply)) {
                 let text = trim(reply);
-                sections[at] = Section::text(text, reply.len() - reply.trim_start_matches(scan::is_blank).len());
+                sections[at] =
+                    Section::text(text, reply.len() - reply.trim_start_matches(scan::is_blank).len());
             }
             return Ok(sections);
         }
         while let Some(marker) = markers.next() {
             let to = markers.peek().map_or(reply.len(), |next| next.line);
-            let Some(at) = spec.outputs.iter().position(|field| is_called(field, marker.name)) else { continue };
+            let Some(at) = spec.outputs.iter().position(|field| is_called(field, marker.name)) else {
+                continue;
+            };
             // The first section of a name wins, even an empty one.
             if !sections[at].is_given() {
                 let (text, start) = scan::section(reply, marker.end, to, self.lines());

@@ -1,7 +1,7 @@
 //! From sections to values: defaults, what is missing, what is wrong (Imp §8.3).
 
-use crate::adapter::record::{FieldReader, Outputs, Section};
 use crate::adapter::Adapter;
+use crate::adapter::record::{FieldReader, Outputs, Section};
 use crate::error::{FieldFailure, ParseError, ParseErrorKind};
 use crate::fields::Fields;
 use crate::spec::SignatureSpec;

@@ -361,7 +361,8 @@ impl Outputs for Fields {
     fn read_partial(reader: &mut FieldReader<'_>) -> Self {
         let mut fields = Fields::new();
         for (field, section) in reader.spec.outputs.iter().zip(reader.sections).skip(reader.base) {
-            let read = |source| read::read_value(source, &field.tree, field.checks.as_deref(), reader.options).ok();
+            let read =
+                |source| read::read_value(source, &field.tree, field.checks.as_deref(), reader.options).ok();
             if let Some(value) = section.given().and_then(read) {
                 fields.insert(field.name.clone(), value);
             }

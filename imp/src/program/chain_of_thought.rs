@@ -11,7 +11,7 @@ use crate::adapter::record::{FieldReader, Inputs, Outputs, Record, Signature};
 use crate::error::{FormatError, SpecError, WriteError};
 use crate::lm::{Config, LanguageModel};
 use crate::message::Message;
-use crate::spec::FieldSpec;
+use crate::spec::{FieldSpec, SignatureSpec};
 use crate::text::write::FieldWriter;
 
 use super::Program;
@@ -122,9 +122,27 @@ impl<I: Signature> ChainOfThought<I> {
     ///
     /// The signature has a field `reasoning` already, or cannot be described.
     pub fn new(lm: impl LanguageModel + 'static) -> Result<Self, SpecError> {
-        let spec = I::spec().map_err(Clone::clone)?.with_reasoning()?;
+        let spec = with_reasoning(I::spec().map_err(Clone::clone)?)?;
         Ok(ChainOfThought { program: Program::new(Ok(Arc::new(spec)), Arc::new(lm)), inputs: PhantomData })
     }
+}
+
+/// The signature with an output `reasoning` before the others, described as DSPy describes it, which
+/// renders as no description.
+fn with_reasoning(spec: &SignatureSpec) -> Result<SignatureSpec, SpecError> {
+    let schema = serde_json::json!({ "type": "string" });
+    let mut reasoning = FieldSpec::new("reasoning", schema, Vec::new(), None)?;
+    reasoning.description = Some("${reasoning}".to_owned());
+    let outputs = std::iter::once(Arc::new(reasoning)).chain(spec.outputs.iter().cloned()).collect();
+    SignatureSpec::build(
+        spec.name.clone(),
+        // The default sentence names the outputs, the new one too.
+        spec.instructions.clone(),
+        spec.inputs.clone(),
+        outputs,
+        spec.text_field.map(|at| at + 1),
+        spec.dialect,
+    )
 }
 
 impl<I: Inputs> ChainOfThought<I> {

@@ -133,7 +133,9 @@ impl fmt::Display for Error {
             ErrorKind::Format(error) => error.fmt(f),
             ErrorKind::Model(error) => error.fmt(f),
             ErrorKind::Parse { error, completion_index: 0 } => error.fmt(f),
-            ErrorKind::Parse { error, completion_index } => write!(f, "completion {completion_index}: {error}"),
+            ErrorKind::Parse { error, completion_index } => {
+                write!(f, "completion {completion_index}: {error}")
+            }
             ErrorKind::Completions { asked, got } => {
                 write!(f, "the model was asked for {asked} completions and returned {got}")
             }

@@ -102,7 +102,10 @@ impl Program {
     }
 
     /// The program with another spec, made from a copy of the one it has.
-    pub(crate) fn with_spec(self, change: impl FnOnce(SignatureSpec) -> Result<SignatureSpec, SpecError>) -> Self {
+    pub(crate) fn with_spec(
+        self,
+        change: impl FnOnce(SignatureSpec) -> Result<SignatureSpec, SpecError>,
+    ) -> Self {
         self.changed(|program| {
             if let Ok(spec) = &program.spec {
                 program.spec = change(SignatureSpec::clone(spec)).map(Arc::new);
@@ -201,7 +204,8 @@ impl Program {
 }
 
 fn heated(mut config: Config) -> Config {
-    if config.n.is_some_and(|n| n > 1) && config.temperature.is_none_or(|heat| heat <= LEAST_HEAT_FOR_SEVERAL) {
+    if config.n.is_some_and(|n| n > 1) && config.temperature.is_none_or(|heat| heat <= LEAST_HEAT_FOR_SEVERAL)
+    {
         config.temperature = Some(HEAT_FOR_SEVERAL);
     }
     config

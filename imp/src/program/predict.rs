@@ -74,7 +74,7 @@ impl<I: Signature> Predict<I> {
 
     /// The same program with another description of one field.
     pub fn describe<S: PartOf<I>, T: ?Sized>(mut self, field: Field<S, T>, description: &str) -> Self {
-        self.program = self.program.with_spec(|spec| Ok(spec.described(S::IS_OUTPUT, field.index(), description)));
+        self.program = self.program.with_spec(|spec| spec.with_description(field.name(), description));
         self
     }
 }

@@ -21,7 +21,9 @@ impl Lines {
     fn ends_at(self, c: char) -> bool {
         match c {
             '\n' | '\r' => true,
-            '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}' => self == Lines::Python,
+            '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}' => {
+                self == Lines::Python
+            }
             _ => false,
         }
     }
@@ -111,7 +113,8 @@ pub(crate) fn section(text: &str, from: usize, to: usize, lines: Lines) -> (Cow<
         let Some(end) = end else { break };
         joined.push('\n');
         let after = &rest[end..];
-        let ending = if after.starts_with("\r\n") { 2 } else { after.chars().next().map_or(0, char::len_utf8) };
+        let ending =
+            if after.starts_with("\r\n") { 2 } else { after.chars().next().map_or(0, char::len_utf8) };
         rest = &after[ending..];
     }
     (Cow::Owned(trim(&joined).to_owned()), start)
@@ -122,7 +125,8 @@ pub(crate) fn has_tag<'n>(text: &str, names: impl Iterator<Item = &'n str> + Clo
     memchr::memchr_iter(b'<', text.as_bytes()).any(|at| {
         let rest = &text[at + 1..];
         names.clone().any(|name| {
-            rest.strip_prefix(name).is_some_and(|after| after.starts_with(|c: char| c == '/' || c == '>' || is_blank(c)))
+            rest.strip_prefix(name)
+                .is_some_and(|after| after.starts_with(|c: char| c == '/' || c == '>' || is_blank(c)))
         })
     })
 }
@@ -177,7 +181,9 @@ mod tests {
         found
             .iter()
             .enumerate()
-            .map(|(at, marker)| (marker.name.to_owned(), section(text, marker.end, next(at), lines).0.into_owned()))
+            .map(|(at, marker)| {
+                (marker.name.to_owned(), section(text, marker.end, next(at), lines).0.into_owned())
+            })
             .collect()
     }
 
