@@ -54,20 +54,30 @@ pub struct FieldSpec {
     pub(crate) answer_shape: Option<AnswerShape>,
 }
 
-/// The system messages that have been rendered, one for each adapter and dialect: static text is
-/// rendered once and shared. A clone starts empty, since it is about to be changed.
+/// The static texts that have been rendered: each is rendered once and shared. A clone starts empty,
+/// since it is about to be changed.
 #[derive(Default)]
 pub(crate) struct Rendered {
-    slots: [OnceLock<Arc<str>>; 8],
+    slots: [OnceLock<Arc<str>>; Slot::COUNT],
+}
+
+/// A static text of an adapter in a dialect.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Slot {
+    ChatSystemPlain,
+    ChatSystemDspy,
+    ChatRequirementsPlain,
+    ChatRequirementsDspy,
+}
+
+impl Slot {
+    const COUNT: usize = Slot::ChatRequirementsDspy as usize + 1;
 }
 
 impl Rendered {
-    /// The text in the slot of an adapter, rendered by `render` the first time.
-    pub(crate) fn get(&self, slot: usize, render: impl FnOnce() -> String) -> Arc<str> {
-        match self.slots.get(slot) {
-            Some(slot) => slot.get_or_init(|| render().into()).clone(),
-            None => render().into(),
-        }
+    /// The text of a slot, rendered by `render` the first time.
+    pub(crate) fn get(&self, slot: Slot, render: impl FnOnce() -> String) -> Arc<str> {
+        self.slots[slot as usize].get_or_init(|| render().into()).clone()
     }
 }
 

@@ -215,8 +215,8 @@ pub(crate) fn output_requirements(spec: &SignatureSpec, dialect: Dialect) -> Str
             out.push_str(", then ");
         }
         let _ = write!(out, "`[[ ## {} ## ]]`", field.name);
-        if let Some(requirement) = dialect.requirement(&field.tree) {
-            let _ = write!(out, " (must be formatted as {requirement})");
+        if let Some(reminder) = dialect.reminder(&field.tree) {
+            let _ = write!(out, " ({reminder})");
         }
     }
     out.push_str(", and then ending with the marker for `[[ ## completed ## ]]`.");
@@ -242,8 +242,9 @@ pub(crate) fn request<A: Adapter + ?Sized>(
     options: &FormatOptions,
 ) -> Result<Option<Message>, FormatError> {
     check_inputs(adapter, spec, inputs)?;
-    let suffix = if options.response_instruction { adapter.output_requirements(spec) } else { String::new() };
-    let content = adapter.user_content(spec, inputs, "", &suffix)?;
+    let suffix = options.response_instruction.then(|| adapter.output_requirements(spec));
+    let suffix = suffix.as_deref().unwrap_or_default();
+    let content = adapter.user_content(spec, inputs, "", suffix)?;
     let blank = options.omit_empty_request && trim(&content).is_empty();
     Ok((!blank).then(|| Message::user(content)))
 }

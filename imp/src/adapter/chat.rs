@@ -1,7 +1,5 @@
 //! The Chat adapter: `[[ ## field ## ]]` sections (DSPy's ChatAdapter, Imp §§7 and 8).
 
-use std::sync::Arc;
-
 use crate::adapter::complete::complete;
 use crate::adapter::options::{FormatOptions, Missing};
 use crate::adapter::record::{OutputSignature, Outputs, Record, Section, Signature};
@@ -11,7 +9,7 @@ use crate::error::{FormatError, ParseError, ParseErrorKind};
 use crate::fields::Fields;
 use crate::message::{Message, Text};
 use crate::reply::Reply;
-use crate::spec::{FieldSpec, SignatureSpec};
+use crate::spec::{FieldSpec, SignatureSpec, Slot};
 use crate::text::scan::{self, Lines, trim};
 
 /// The adapter that writes and reads `[[ ## field ## ]]` sections.
@@ -225,11 +223,18 @@ impl Adapter for Chat {
 
     fn system(&self, spec: &SignatureSpec) -> Text {
         let slot = match self.dialect {
-            Dialect::Plain => 0,
-            Dialect::Dspy => 1,
+            Dialect::Plain => Slot::ChatSystemPlain,
+            Dialect::Dspy => Slot::ChatSystemDspy,
         };
-        let text: Arc<str> = spec.rendered.get(slot, || assembly::system(self, spec));
-        text.into()
+        spec.rendered.get(slot, || assembly::system(self, spec)).into()
+    }
+
+    fn output_requirements(&self, spec: &SignatureSpec) -> Text {
+        let slot = match self.dialect {
+            Dialect::Plain => Slot::ChatRequirementsPlain,
+            Dialect::Dspy => Slot::ChatRequirementsDspy,
+        };
+        spec.rendered.get(slot, || assembly::output_requirements(spec, self.dialect)).into()
     }
 
     fn sections<'r>(&self, spec: &SignatureSpec, reply: &'r str) -> Result<Vec<Section<'r>>, ParseError> {

@@ -115,8 +115,8 @@ pub trait Adapter: fmt::Debug + Send + Sync {
     }
 
     /// The sentence at the end of a request that says how to answer; empty for none.
-    fn output_requirements(&self, spec: &SignatureSpec) -> String {
-        assembly::output_requirements(spec, self.dialect())
+    fn output_requirements(&self, spec: &SignatureSpec) -> Text {
+        assembly::output_requirements(spec, self.dialect()).into()
     }
 
     /// The messages that stand before every request: the system message and the demos. A program asks
