@@ -25,6 +25,7 @@ pub mod __private;
 pub use adapter::Adapter;
 pub use adapter::chat::Chat;
 pub use adapter::demo::Demo;
+pub use adapter::json::Json;
 pub use adapter::options::{FormatOptions, Missing};
 pub use adapter::record::{
     Describe, FieldReader, InputType, Inputs, OutputSignature, OutputType, Outputs, PartOf, Record, Section,

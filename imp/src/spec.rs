@@ -68,10 +68,14 @@ pub(crate) enum Slot {
     ChatSystemDspy,
     ChatRequirementsPlain,
     ChatRequirementsDspy,
+    JsonSystemPlain,
+    JsonSystemDspy,
+    JsonRequirementsPlain,
+    JsonRequirementsDspy,
 }
 
 impl Slot {
-    const COUNT: usize = Slot::ChatRequirementsDspy as usize + 1;
+    const COUNT: usize = Slot::JsonRequirementsDspy as usize + 1;
 }
 
 impl Rendered {
