@@ -26,7 +26,7 @@ pub use adapter::Adapter;
 pub use adapter::chat::Chat;
 pub use adapter::demo::Demo;
 pub use adapter::json::Json;
-pub use adapter::options::{FormatOptions, Missing};
+pub use adapter::options::{FormatOptions, Missing, OutputForm};
 pub use adapter::record::{
     Describe, FieldReader, InputType, Inputs, OutputSignature, OutputType, Outputs, PartOf, Record, Section,
     Signature,

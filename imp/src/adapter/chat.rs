@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::adapter::complete::complete;
+use crate::adapter::json::Json;
 use crate::adapter::options::FormatOptions;
 use crate::adapter::record::{OutputSignature, Outputs, Section, Signature};
 use crate::adapter::{Adapter, assembly};
@@ -213,6 +214,10 @@ impl Adapter for Chat {
             Dialect::Dspy => Slot::ChatRequirementsDspy,
         };
         spec.rendered.get(slot, || assembly::output_requirements(spec, self.dialect)).into()
+    }
+
+    fn fallback(&self) -> Option<Arc<dyn Adapter>> {
+        Some(Arc::new(Json::new().dialect(self.dialect)))
     }
 
     fn sections<'r>(&self, spec: &SignatureSpec, reply: &'r str) -> Result<Vec<Section<'r>>, ParseError> {

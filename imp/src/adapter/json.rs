@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use crate::adapter::chat::fields_as_sections;
 use crate::adapter::field_list::field_list;
-use crate::adapter::options::{FormatOptions, Missing};
+use crate::adapter::options::{FormatOptions, Missing, OutputForm};
+use crate::adapter::provider_schema::provider_schema;
 use crate::adapter::record::{Record, Section};
 use crate::adapter::{Adapter, assembly};
 use crate::dialect::Dialect;
@@ -146,6 +147,13 @@ impl Adapter for Json {
         assembly::check_inputs(self, spec, inputs)?;
         let requirements = self.output_requirements(spec);
         Ok(Some(Message::user(self.user_content(spec, inputs, "", &requirements)?)))
+    }
+
+    fn output_form(&self, spec: &SignatureSpec) -> OutputForm {
+        match provider_schema(spec, self.dialect) {
+            Some(schema) => OutputForm::Schema(schema),
+            None => OutputForm::Object,
+        }
     }
 
     fn sections<'r>(&self, spec: &SignatureSpec, reply: &'r str) -> Result<Vec<Section<'r>>, ParseError> {

@@ -10,11 +10,13 @@ pub(crate) mod field_list;
 pub(crate) mod instructions;
 pub(crate) mod json;
 pub(crate) mod options;
+pub(crate) mod provider_schema;
 pub(crate) mod record;
 pub(crate) mod schema_text;
 pub(crate) mod words;
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::dialect::Dialect;
 use crate::error::{FormatError, ParseError};
@@ -22,7 +24,7 @@ use crate::message::{Message, Text};
 use crate::spec::{FieldSpec, SignatureSpec};
 use crate::text::write::Presence;
 
-use options::{FormatOptions, Missing};
+use options::{FormatOptions, Missing, OutputForm};
 use record::{Record, Section};
 
 /// A format of prompts and replies.
@@ -180,6 +182,17 @@ pub trait Adapter: fmt::Debug + Send + Sync {
         options: &FormatOptions,
     ) -> Result<Vec<Message>, FormatError> {
         assembly::finetune(self, spec, inputs, outputs, options)
+    }
+
+    /// The form that the provider is asked to hold the reply to. The default is [`OutputForm::Text`].
+    fn output_form(&self, spec: &SignatureSpec) -> OutputForm {
+        let _ = spec;
+        OutputForm::Text
+    }
+
+    /// The adapter to ask once more with if a reply cannot be read; none by default.
+    fn fallback(&self) -> Option<Arc<dyn Adapter>> {
+        None
     }
 
     /// Cuts a reply into one section for each output, in the order of the signature. An output that the
