@@ -16,6 +16,7 @@ mod spec_text;
 mod text;
 mod types;
 mod value;
+mod variants;
 
 pub mod lm;
 

@@ -176,11 +176,6 @@ impl Printer<'_> {
                         map.insert("additionalProperties", true);
                     }
                 }
-                for key in ["minProperties", "maxProperties"] {
-                    if let Some(bound) = ty.schema.get(key) {
-                        map.insert(key, bound.clone());
-                    }
-                }
                 map
             }
             Kind::Object(object) => self.object(object),
@@ -413,6 +408,7 @@ fn bounds(map: &mut Map, checks: &Checks, kind: &Kind) {
     }
     let (least, most) = match kind {
         Kind::List { .. } => ("minItems", "maxItems"),
+        Kind::Map { .. } => ("minProperties", "maxProperties"),
         _ => ("minLength", "maxLength"),
     };
     for (key, bound) in [(least, checks.min_length), (most, checks.max_length)] {
