@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use crate::adapter::chat::fields_as_sections;
 use crate::adapter::field_list::field_list;
 use crate::adapter::options::{FormatOptions, Missing, OutputForm};
-use crate::adapter::provider_schema::provider_schema;
 use crate::adapter::record::{Record, Section};
+use crate::adapter::schema_text::strict_schema;
 use crate::adapter::{Adapter, assembly};
 use crate::dialect::Dialect;
 use crate::error::{FormatError, ParseError, ParseErrorKind};
@@ -150,9 +150,14 @@ impl Adapter for Json {
     }
 
     fn output_form(&self, spec: &SignatureSpec) -> OutputForm {
-        match provider_schema(spec, self.dialect) {
-            Some(schema) => OutputForm::Schema(schema),
-            None => OutputForm::Object,
+        let title = match self.dialect {
+            Dialect::Plain => "Outputs",
+            Dialect::Dspy => "DSPyProgramOutputs",
+        };
+        let schema = strict_schema(title, &spec.outputs, self.dialect);
+        match schema.map(serde_json::to_value) {
+            Some(Ok(schema)) => OutputForm::Schema(schema),
+            _ => OutputForm::Object,
         }
     }
 

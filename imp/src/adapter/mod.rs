@@ -10,7 +10,6 @@ pub(crate) mod field_list;
 pub(crate) mod instructions;
 pub(crate) mod json;
 pub(crate) mod options;
-pub(crate) mod provider_schema;
 pub(crate) mod record;
 pub(crate) mod schema_text;
 pub(crate) mod words;
