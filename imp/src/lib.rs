@@ -1,6 +1,11 @@
 //! Typed calls to language models.
 
+// The derive names this crate as `::imp`, also in its own tests.
+#[cfg(test)]
+extern crate self as imp;
+
 mod adapter;
+mod bounds;
 mod dialect;
 mod error;
 mod field;
@@ -21,12 +26,14 @@ pub use adapter::record::{
     Describe, FieldReader, InputType, Inputs, OutputSignature, OutputType, Outputs, PartOf, Record, Section,
     Signature,
 };
+pub use bounds::{FloatType, LengthType, NumericType, TextType};
 pub use dialect::Dialect;
 pub use error::{
     FieldFailure, FormatError, MissingFields, ParseError, ParseErrorKind, SpecError, WriteError,
 };
 pub use field::Field;
 pub use fields::Fields;
+#[doc = include_str!("derive.md")]
 pub use imp_derive::Signature;
 pub use message::{Content, Message, Part, Role, Text, ToolCall};
 pub use spec::{Constraint, FieldSpec, SignatureSpec};
