@@ -104,7 +104,7 @@ impl<'c> Case<'c> {
             },
             "finetune" => {
                 let (inputs, outputs) = (self.fields("inputs")?, self.fields("outputs")?);
-                match chat.finetune_record(spec, &inputs, &outputs, &self.options()?) {
+                match chat.finetune_messages(spec, &inputs, &outputs, &self.options()?) {
                     Ok(messages) => Outcome::Messages(messages.iter().map(message_json).collect()),
                     Err(error) => Failure::new(&error),
                 }

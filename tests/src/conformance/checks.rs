@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use imp::{Chat, Dialect, Fields, Map, SignatureSpec, Value};
+use imp::{Chat, Dialect, Fields, SignatureSpec, Value};
 use serde_json::Value as Json;
 
 use super::case::{Case, Failure, Outcome, given};
@@ -24,7 +24,7 @@ impl fmt::Debug for Check {
 }
 
 /// The checks, by the names that `differences.toml` has for them.
-const CHECKS: [(&str, Check); 16] = [
+const CHECKS: [(&str, Check); 17] = [
     ("one name for a union", Check(one_union_name)),
     ("input text is never interpreted", Check(plain_text)),
     ("a list on a text field is JSON", Check(list_as_json)),
@@ -34,6 +34,7 @@ const CHECKS: [(&str, Check); 16] = [
     ("no empty list of tool calls", Check(no_empty_calls)),
     ("the name is refused", Check(completed_refused)),
     ("a missing output is an error", Check(is_error)),
+    ("training data as for chat", Check(training_data)),
     ("the value follows the marker", Check(value_after_marker)),
     ("a number is never two", Check(one_number)),
     ("a member is found by its text", Check(member_by_text)),
@@ -180,6 +181,18 @@ fn is_error(_: &Case<'_>, outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Error(_))
 }
 
+/// `finetune-json-not-implemented`: the last message is the assistant's, with all outputs in one object.
+fn training_data(case: &Case<'_>, outcome: &Outcome) -> bool {
+    let Some(ours) = contents(outcome) else { return false };
+    let Some(("assistant", content)) = ours.last() else { return false };
+    let Ok(Json::Object(object)) = serde_json::from_str(content) else { return false };
+    let mut outputs = case.outputs().filter_map(|field| field["name"].as_str());
+    outputs.all(|name| match (given(case, "outputs", name), object.get(name)) {
+        (Some(given), Some(ours)) => Value::from(ours.clone()) == given,
+        _ => false,
+    })
+}
+
 /// `marker-slice-unstripped`: the values are those of the same reply with its markers at the line starts.
 fn value_after_marker(case: &Case<'_>, outcome: &Outcome) -> bool {
     let Some(reply) = case.json["lm_text"].as_str() else { return false };
@@ -321,6 +334,7 @@ fn parse_error(_: &Case<'_>, outcome: &Outcome) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use imp::Map;
 
     #[test]
     fn sections_are_cut_at_markers() {
