@@ -1,1 +1,3 @@
-//! Integration tests of `imp` and the programs that check it.
+//! What the tests of `imp` share: the conformance corpus and the program that runs it.
+
+pub mod conformance;
