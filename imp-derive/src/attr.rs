@@ -36,8 +36,24 @@ const RECORD: Vocabulary = Vocabulary {
 const FIELD: Vocabulary = Vocabulary {
     attribute: "#[field(…)]",
     words: &[
-        "desc", "default", "rename", "text_field", "min", "ge", "minimum", "max", "le", "maximum", "gt", "lt",
-        "multiple_of", "min_length", "max_length", "pattern", "allow_inf_nan", "answer_shape",
+        "desc",
+        "default",
+        "rename",
+        "text_field",
+        "min",
+        "ge",
+        "minimum",
+        "max",
+        "le",
+        "maximum",
+        "gt",
+        "lt",
+        "multiple_of",
+        "min_length",
+        "max_length",
+        "pattern",
+        "allow_inf_nan",
+        "answer_shape",
     ],
     aliases: &[
         ("description", "desc"),
@@ -112,7 +128,10 @@ impl RecordAttrs {
             if attr.path().is_ident("signature") {
                 words::each_word(attr, errors, |word, input, errors| own.word(word, input, errors));
             } else if attr.path().is_ident("field") {
-                errors.on(attr.path(), "`#[field(…)]` belongs on a field: on the struct write `#[signature(…)]`");
+                errors.on(
+                    attr.path(),
+                    "`#[field(…)]` belongs on a field: on the struct write `#[signature(…)]`",
+                );
             }
         }
         // Second, so that what is written in our own words wins.
@@ -122,7 +141,9 @@ impl RecordAttrs {
 
     fn word(&mut self, word: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<()> {
         match RECORD.resolve(word, errors) {
-            Some("output") => set(&mut self.output, word, words::value(word, "output = Struct", input)?, errors),
+            Some("output") => {
+                set(&mut self.output, word, words::value(word, "output = Struct", input)?, errors)
+            }
             Some("instructions") => {
                 let text = words::text_expr(word, "instructions = \"…\"", input)?;
                 set(&mut self.instructions, word, text, errors);
@@ -136,8 +157,12 @@ impl RecordAttrs {
                 let rule = rename_rule(&text)?;
                 set(&mut self.rename_all, word, (text, rule), errors);
             }
-            Some("partial") => set(&mut self.partial, word, words::value(word, "partial = Name", input)?, errors),
-            Some("fields") => set(&mut self.fields, word, words::value(word, "fields = Name", input)?, errors),
+            Some("partial") => {
+                set(&mut self.partial, word, words::value(word, "partial = Name", input)?, errors)
+            }
+            Some("fields") => {
+                set(&mut self.fields, word, words::value(word, "fields = Name", input)?, errors)
+            }
             Some("crate") => {
                 let path = words::value_with(word, "crate = path", input, Path::parse_mod_style)?;
                 set(&mut self.krate, word, path, errors);
@@ -220,7 +245,10 @@ impl FieldAttrs {
             if attr.path().is_ident("field") {
                 words::each_word(attr, errors, |word, input, errors| own.word(word, input, errors));
             } else if attr.path().is_ident("signature") {
-                errors.on(attr.path(), "`#[signature(…)]` belongs on the struct: on a field write `#[field(…)]`");
+                errors.on(
+                    attr.path(),
+                    "`#[signature(…)]` belongs on the struct: on a field write `#[field(…)]`",
+                );
             }
         }
         // Second, so that what is written in our own words wins.
@@ -263,7 +291,10 @@ impl FieldAttrs {
                     }
                     Some(other) => {
                         let other = &other.word;
-                        errors.at(word.span(), format_args!("`{word}` is the same bound as `{other}`: remove one"));
+                        errors.at(
+                            word.span(),
+                            format_args!("`{word}` is the same bound as `{other}`: remove one"),
+                        );
                     }
                     None => self.bounds.push(bound),
                 }
@@ -340,7 +371,12 @@ fn not_a_length(tokens: &TokenStream) -> syn::Error {
 }
 
 /// `word = choice`, also as a string: the variant that it names.
-fn choice(word: &Ident, example: &str, choices: &[(&str, &str)], input: ParseStream<'_>) -> syn::Result<Ident> {
+fn choice(
+    word: &Ident,
+    example: &str,
+    choices: &[(&str, &str)],
+    input: ParseStream<'_>,
+) -> syn::Result<Ident> {
     // A string is fine too: `dialect = "plain"`.
     let (text, span) = words::value_with(word, example, input, |input| {
         if input.peek(LitStr) {

@@ -46,7 +46,9 @@ impl RenameRule {
             Camel => {
                 let pascal = pascal(field);
                 let mut chars = pascal.chars();
-                chars.next().map_or(String::new(), |first| first.to_ascii_lowercase().to_string() + chars.as_str())
+                chars
+                    .next()
+                    .map_or(String::new(), |first| first.to_ascii_lowercase().to_string() + chars.as_str())
             }
             Kebab => field.replace('_', "-"),
             ScreamingKebab => field.to_ascii_uppercase().replace('_', "-"),

@@ -86,7 +86,10 @@ fn check_text_fields(record: &Record<'_>, errors: &mut Errors) {
     let Some((first, _)) = marked.next() else { return };
     for (_, set) in marked {
         let first = first.ident.unraw();
-        errors.at(set.word.span(), format_args!("`text_field` is on `{first}` already: only one output can have it"));
+        errors.at(
+            set.word.span(),
+            format_args!("`text_field` is on `{first}` already: only one output can have it"),
+        );
     }
 }
 
@@ -98,7 +101,8 @@ fn check_names(record: &Record<'_>, errors: &mut Errors) {
         if is_name(&name.value) {
             continue;
         }
-        let wrong = format!("`{}` is no name for a field: it is made of ASCII letters, digits and `_`", name.value);
+        let wrong =
+            format!("`{}` is no name for a field: it is made of ASCII letters, digits and `_`", name.value);
         match (&record.attrs.rename_all, name.origin) {
             (Some(rule), Origin::RenameAll) if is_name(&field.ident.unraw().to_string()) => {
                 // One mistake, however many fields there are.
@@ -116,7 +120,9 @@ fn check_names(record: &Record<'_>, errors: &mut Errors) {
             let alias_text = alias.value();
             errors.at(
                 alias.span(),
-                format_args!("`{alias_text}` is no name for a field: it is made of ASCII letters, digits and `_`"),
+                format_args!(
+                    "`{alias_text}` is no name for a field: it is made of ASCII letters, digits and `_`"
+                ),
             );
         }
     }
@@ -146,7 +152,10 @@ fn check_name_is_free(record: &Record<'_>, errors: &mut Errors) {
                     Some(other) if other.ident == field.ident => {}
                     Some(other) => {
                         let other = other.ident.unraw();
-                        errors.at(span, format_args!("`{name}` is a name of the field `{other}` already: choose another"));
+                        errors.at(
+                            span,
+                            format_args!("`{name}` is a name of the field `{other}` already: choose another"),
+                        );
                     }
                     None => {}
                 },
@@ -169,13 +178,9 @@ fn check_completed(name: &str, span: Span, errors: &mut Errors) {
 fn check_ranges(field: &Field<'_>, errors: &mut Errors) {
     use Constraint::{Ge, Gt, Le, Lt, MaxLength, MinLength, MultipleOf};
     let bounds = &field.attrs.bounds;
-    for (low, high, strict) in [
-        (Ge, Le, false),
-        (Ge, Lt, true),
-        (Gt, Le, true),
-        (Gt, Lt, true),
-        (MinLength, MaxLength, false),
-    ] {
+    for (low, high, strict) in
+        [(Ge, Le, false), (Ge, Lt, true), (Gt, Le, true), (Gt, Lt, true), (MinLength, MaxLength, false)]
+    {
         let find = |constraint| bounds.iter().find(|bound| bound.constraint == constraint);
         let (Some(low), Some(high)) = (find(low), find(high)) else { continue };
         let (Some(from), Some(to)) = (constant(low), constant(high)) else { continue };

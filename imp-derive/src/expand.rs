@@ -123,7 +123,8 @@ impl<'a> Expansion<'a> {
     /// `Vec<T>: InputType`, `for<'a> &'a str: InputType`: for the fields' types that mention a parameter, or
     /// for the others.
     fn usable(&self, generic: bool) -> Vec<TokenStream> {
-        let role = Ident::new(if self.record.is_input() { "InputType" } else { "OutputType" }, Span::mixed_site());
+        let role =
+            Ident::new(if self.record.is_input() { "InputType" } else { "OutputType" }, Span::mixed_site());
         let mut seen = Vec::new();
         let mut predicates = Vec::new();
         for field in &self.record.fields {
@@ -337,7 +338,8 @@ impl<'a> Expansion<'a> {
         let impls = self.record.fields.iter().enumerate().filter_map(|(index, field)| {
             let ty = &field.ty;
             let value = self.default_value(field)?;
-            let head = self.bare_head(&code!(__imp::FieldDefault<#index, #ty> for), &self.record.original.ident);
+            let head =
+                self.bare_head(&code!(__imp::FieldDefault<#index, #ty> for), &self.record.original.ident);
             Some(code! {
                 #[automatically_derived]
                 #head {
@@ -599,7 +601,8 @@ impl<'a> Expansion<'a> {
 
     // A static inside of a generic impl is one for all types: those go through a map.
     fn spec(&self, of_static: &str, of_map: &str) -> TokenStream {
-        let (of_static, of_map) = (Ident::new(of_static, Span::mixed_site()), Ident::new(of_map, Span::mixed_site()));
+        let (of_static, of_map) =
+            (Ident::new(of_static, Span::mixed_site()), Ident::new(of_map, Span::mixed_site()));
         if self.record.params.types.is_empty() {
             code!(static SPEC: __imp::SpecCell = __imp::SpecCell::new(); SPEC.#of_static::<Self>())
         } else {
@@ -619,7 +622,9 @@ impl<'a> Expansion<'a> {
             asked.extend(self.marks(field));
         }
         // The lifetimes of an output struct are reported already.
-        if asked.is_empty() || (!self.record.is_input() && self.record.original.generics.lifetimes().next().is_some()) {
+        if asked.is_empty()
+            || (!self.record.is_input() && self.record.original.generics.lifetimes().next().is_some())
+        {
             return TokenStream::new();
         }
         code!(fn check() where #(#asked),* {})
@@ -717,7 +722,9 @@ pub(crate) fn record_impl(head: &TokenStream, arms: &[TokenStream]) -> TokenStre
 
 fn marker(constraint: Constraint) -> &'static str {
     match constraint {
-        Constraint::Gt | Constraint::Ge | Constraint::Lt | Constraint::Le | Constraint::MultipleOf => "NumericType",
+        Constraint::Gt | Constraint::Ge | Constraint::Lt | Constraint::Le | Constraint::MultipleOf => {
+            "NumericType"
+        }
         Constraint::MinLength | Constraint::MaxLength => "LengthType",
         Constraint::AllowInfNan => "FloatType",
         Constraint::Pattern => "TextType",

@@ -7,10 +7,10 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 pub use serde_json::Value as Json;
 
-pub use crate::bounds::{FloatType, LengthType, NumericType, TextType};
 pub use crate::adapter::record::{
     Describe, FieldReader, InputType, Inputs, OutputSignature, OutputType, Outputs, PartOf, Record, Signature,
 };
+pub use crate::bounds::{FloatType, LengthType, NumericType, TextType};
 pub use crate::dialect::Dialect;
 pub use crate::error::{MissingFields, SpecError, WriteError};
 pub use crate::field::Field;
@@ -184,9 +184,7 @@ impl<T: OutputType> Out<T> {
         reader.field(index)
     }
 
-    pub fn read_or<S: FieldDefault<INDEX, T>, const INDEX: usize>(
-        reader: &mut FieldReader<'_>,
-    ) -> Option<T> {
+    pub fn read_or<S: FieldDefault<INDEX, T>, const INDEX: usize>(reader: &mut FieldReader<'_>) -> Option<T> {
         reader.field_or(INDEX, S::get)
     }
 
@@ -350,11 +348,7 @@ impl fmt::Debug for Word {
 /// # Errors
 ///
 /// The formatter's own.
-pub fn debug(
-    f: &mut fmt::Formatter<'_>,
-    name: &str,
-    fields: &[(&str, &dyn fmt::Debug)],
-) -> fmt::Result {
+pub fn debug(f: &mut fmt::Formatter<'_>, name: &str, fields: &[(&str, &dyn fmt::Debug)]) -> fmt::Result {
     let mut all = f.debug_struct(name);
     for (name, field) in fields {
         all.field(name, field);

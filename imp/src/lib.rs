@@ -37,6 +37,7 @@ pub use adapter::record::{
     Describe, FieldReader, InputType, Inputs, OutputSignature, OutputType, Outputs, PartOf, Record, Section,
     Signature,
 };
+pub use adapter::typed::read_reply;
 pub use bounds::{FloatType, LengthType, NumericType, TextType};
 pub use dialect::Dialect;
 pub use error::{

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use imp::{
-    Adapter, Chat, Demo, Dialect, Fields, FormatOptions, Message, Missing, ParseError, ParseErrorKind,
-    SignatureSpec,
+    Adapter, Chat, Demo, Dialect, Fields, FormatOptions, Message, Missing, OutputForm, ParseError,
+    ParseErrorKind, Reply, SignatureSpec, read_reply,
 };
 use serde_json::{Value as Json, json};
 
@@ -29,6 +29,8 @@ pub enum Outcome {
     Text(String),
     /// What a reply was read as.
     Fields(Fields),
+    /// The schema that a provider is sent.
+    Schema(Json),
     /// An error.
     Error(Failure),
     /// `imp` cannot express the case.
@@ -90,21 +92,31 @@ impl<'c> Case<'c> {
             }
         };
         match self.json["adapter"].as_str() {
-            Some("chat") => self.run_chat(&spec).unwrap_or_else(Outcome::Unsupported),
+            Some("chat") => self.run_with(&Chat::new().dialect(Dialect::Dspy), &spec),
+            Some("json") => self.run_with(&imp::Json::new().dialect(Dialect::Dspy), &spec),
             adapter => Outcome::Unsupported(format!("the adapter {}", adapter.unwrap_or("?"))),
         }
     }
 
-    fn run_chat(&self, spec: &SignatureSpec) -> Result<Outcome, String> {
-        let chat = Chat::new().dialect(Dialect::Dspy);
+    fn run_with(&self, adapter: &dyn Adapter, spec: &SignatureSpec) -> Outcome {
+        self.try_with(adapter, spec).unwrap_or_else(Outcome::Unsupported)
+    }
+
+    fn try_with(&self, adapter: &dyn Adapter, spec: &SignatureSpec) -> Result<Outcome, String> {
         Ok(match self.kind {
-            "format" => match chat.messages(spec, &self.fields("inputs")?, &self.options()?) {
-                Ok(messages) => Outcome::Messages(messages.iter().map(message_json).collect()),
-                Err(error) => Failure::new(&error),
+            "json_schema" => match adapter.output_form(spec) {
+                OutputForm::Schema(schema) => Outcome::Schema(schema),
+                form => Failure::new(&format!("no schema but {form:?}")),
             },
+            "format" | "json_format" | "xml_format" => {
+                match adapter.messages(spec, &self.fields("inputs")?, &self.options()?) {
+                    Ok(messages) => Outcome::Messages(messages.iter().map(message_json).collect()),
+                    Err(error) => Failure::new(&error),
+                }
+            }
             "finetune" => {
                 let (inputs, outputs) = (self.fields("inputs")?, self.fields("outputs")?);
-                match chat.finetune_messages(spec, &inputs, &outputs, &self.options()?) {
+                match adapter.finetune_messages(spec, &inputs, &outputs, &self.options()?) {
                     Ok(messages) => Outcome::Messages(messages.iter().map(message_json).collect()),
                     Err(error) => Failure::new(&error),
                 }
@@ -112,14 +124,14 @@ impl<'c> Case<'c> {
             "assistant" => {
                 let missing = self.json["missing_field_message"].as_str();
                 let missing = missing.map_or(Missing::LeaveOut, Missing::Say);
-                match chat.assistant_content(spec, &self.fields("outputs")?, missing) {
+                match adapter.assistant_content(spec, &self.fields("outputs")?, missing) {
                     Ok(text) => Outcome::Text(text),
                     Err(error) => Failure::new(&error),
                 }
             }
-            "parse" => {
+            "parse" | "json_parse" | "xml_parse" => {
                 let reply = self.json["lm_text"].as_str().ok_or("a case without `lm_text`")?;
-                match chat.read_fields(spec, reply) {
+                match read_reply(adapter, spec, Reply::Text(reply)) {
                     Ok(fields) => Outcome::Fields(fields),
                     Err(error) => Outcome::Error(Failure {
                         message: error.to_string(),
@@ -168,6 +180,7 @@ pub(super) fn matches(case: &Case<'_>, outcome: &Outcome) -> bool {
                 || expected["messages"].as_array() == Some(messages)
         }
         Outcome::Text(text) => expected["text"] == text.as_str(),
+        Outcome::Schema(schema) => expected["schema"] == *schema,
         Outcome::Fields(ours) => {
             let typed = expected.get("typed").unwrap_or(&expected["fields"]);
             match fields(typed, &case.enums) {
