@@ -46,10 +46,8 @@ pub struct Failure {
     pub parse: Option<ParseError>,
 }
 
-impl Failure {
-    fn new(error: &impl ToString) -> Outcome {
-        Outcome::Error(Failure { message: error.to_string(), field: None, parse: None })
-    }
+fn failure(error: &impl ToString) -> Outcome {
+    Outcome::Error(Failure { message: error.to_string(), field: None, parse: None })
 }
 
 impl<'c> Case<'c> {
@@ -100,13 +98,13 @@ impl<'c> Case<'c> {
         Ok(match self.kind {
             "format" => match chat.messages(spec, &self.fields("inputs")?, &self.options()?) {
                 Ok(messages) => Outcome::Messages(messages.iter().map(message_json).collect()),
-                Err(error) => Failure::new(&error),
+                Err(error) => failure(&error),
             },
             "finetune" => {
                 let (inputs, outputs) = (self.fields("inputs")?, self.fields("outputs")?);
                 match chat.finetune_messages(spec, &inputs, &outputs, &self.options()?) {
                     Ok(messages) => Outcome::Messages(messages.iter().map(message_json).collect()),
-                    Err(error) => Failure::new(&error),
+                    Err(error) => failure(&error),
                 }
             }
             "assistant" => {
@@ -114,7 +112,7 @@ impl<'c> Case<'c> {
                 let missing = missing.map_or(Missing::LeaveOut, Missing::Say);
                 match chat.assistant_content(spec, &self.fields("outputs")?, missing) {
                     Ok(text) => Outcome::Text(text),
-                    Err(error) => Failure::new(&error),
+                    Err(error) => failure(&error),
                 }
             }
             "parse" => {
