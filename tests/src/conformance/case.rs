@@ -48,10 +48,8 @@ pub struct Failure {
     pub parse: Option<ParseError>,
 }
 
-impl Failure {
-    fn new(error: &impl ToString) -> Outcome {
-        Outcome::Error(Failure { message: error.to_string(), field: None, parse: None })
-    }
+fn failure(error: &impl ToString) -> Outcome {
+    Outcome::Error(Failure { message: error.to_string(), field: None, parse: None })
 }
 
 impl<'c> Case<'c> {
@@ -106,19 +104,19 @@ impl<'c> Case<'c> {
         Ok(match self.kind {
             "json_schema" => match adapter.output_form(spec) {
                 OutputForm::Schema(schema) => Outcome::Schema(schema),
-                form => Failure::new(&format!("no schema but {form:?}")),
+                form => failure(&format!("no schema but {form:?}")),
             },
             "format" | "json_format" | "xml_format" => {
                 match adapter.messages(spec, &self.fields("inputs")?, &self.options()?) {
                     Ok(messages) => Outcome::Messages(messages.iter().map(message_json).collect()),
-                    Err(error) => Failure::new(&error),
+                    Err(error) => failure(&error),
                 }
             }
             "finetune" => {
                 let (inputs, outputs) = (self.fields("inputs")?, self.fields("outputs")?);
                 match adapter.finetune_messages(spec, &inputs, &outputs, &self.options()?) {
                     Ok(messages) => Outcome::Messages(messages.iter().map(message_json).collect()),
-                    Err(error) => Failure::new(&error),
+                    Err(error) => failure(&error),
                 }
             }
             "assistant" => {
@@ -126,7 +124,7 @@ impl<'c> Case<'c> {
                 let missing = missing.map_or(Missing::LeaveOut, Missing::Say);
                 match adapter.assistant_content(spec, &self.fields("outputs")?, missing) {
                     Ok(text) => Outcome::Text(text),
-                    Err(error) => Failure::new(&error),
+                    Err(error) => failure(&error),
                 }
             }
             "parse" | "json_parse" | "xml_parse" => {
