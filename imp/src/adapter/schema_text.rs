@@ -45,7 +45,16 @@ pub(crate) fn strict_schema(title_of_all: &str, fields: &[Arc<FieldSpec>], diale
     let mut required: Vec<Value> = Vec::new();
     for field in fields {
         let mut printer = Printer { strict: true, ..Printer::new(&field.tree, dialect) };
-        let mut schema = printer.node(&field.tree.root, Place::Property(&field.name));
+        let mut schema = match (&field.tree.root.kind, dialect) {
+            (Kind::Object(Object { name, .. }), Dialect::Dspy)
+            | (Kind::Choice(Choice { name: Some(name), .. }), Dialect::Dspy) => {
+                // pydantic keeps every named type among the definitions.
+                let def = printer.node(&field.tree.root, Place::Other);
+                printer.defs.insert(name.as_str(), def);
+                Map::from([("$ref", format!("#/$defs/{name}"))])
+            }
+            _ => printer.node(&field.tree.root, Place::Property(&field.name)),
+        };
         if printer.open {
             return None;
         }
