@@ -1,7 +1,6 @@
 //! Rules that look at two things at once.
 
 use proc_macro2::Span;
-use quote::ToTokens;
 use syn::GenericParam;
 use syn::ext::IdentExt;
 
@@ -48,13 +47,12 @@ fn check_output_words(record: &Record<'_>, errors: &mut Errors) {
 
 // Both sides cannot be one struct: every name would be on both.
 fn check_own_output(record: &Record<'_>, errors: &mut Errors) {
-    let Some(output) = &record.attrs.output else { return };
-    if output.value.to_token_stream().to_string() == record.original.ident.to_string() {
+    if let (Some(output), true) = (&record.attrs.output, record.is_own_output()) {
         errors.on(&output.value, "a struct cannot be its own output: name the struct of the answers");
     }
 }
 
-// A reply is gone when its values are used.
+// A reply is gone when its values are used. Whatever else has a lifetime is refused by the trait.
 fn check_lifetimes(record: &Record<'_>, errors: &mut Errors) {
     let mut params = record.original.generics.params.iter();
     let lifetime = params.find_map(|param| match param {
@@ -67,6 +65,10 @@ fn check_lifetimes(record: &Record<'_>, errors: &mut Errors) {
             "an output struct cannot borrow from the reply: use owned types such as `String`, or add \
              `#[signature(output = …)]` if this is the input",
         );
+        return;
+    }
+    for field in record.fields.iter().filter(|field| field.unreadable) {
+        errors.on(&field.original.ty, "an output cannot borrow from the reply: use an owned type such as `String`");
     }
 }
 
@@ -98,7 +100,7 @@ fn check_names(record: &Record<'_>, errors: &mut Errors) {
         if is_name(&name.value) {
             continue;
         }
-        let wrong = format!("`{}` is no name for a field: it is made of ASCII letters, digits and `_`", name.value);
+        let wrong = no_name(&name.value);
         match (&record.attrs.rename_all, name.origin) {
             (Some(rule), Origin::RenameAll) if is_name(&field.ident.unraw().to_string()) => {
                 // One mistake, however many fields there are.
@@ -113,13 +115,14 @@ fn check_names(record: &Record<'_>, errors: &mut Errors) {
     }
     for alias in record.fields.iter().flat_map(|field| &field.attrs.aliases) {
         if !is_name(&alias.value()) {
-            let alias_text = alias.value();
-            errors.at(
-                alias.span(),
-                format_args!("`{alias_text}` is no name for a field: it is made of ASCII letters, digits and `_`"),
-            );
+            errors.at(alias.span(), no_name(&alias.value()));
         }
     }
+}
+
+fn no_name(name: &str) -> String {
+    let name = if name.is_empty() { "an empty text".to_owned() } else { format!("`{name}`") };
+    format!("{name} is no name for a field: it is made of ASCII letters, digits and `_`")
 }
 
 fn is_name(name: &str) -> bool {

@@ -14,9 +14,9 @@
 //! captured. The items of the runtime are named through one alias inside of the `const _`.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{format_ident, quote_spanned};
+use quote::{ToTokens, format_ident, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{Generics, Lit};
+use syn::{Generics, Lit, Type};
 
 use crate::ast::{Field, Record};
 use crate::attr::{BoundValue, Constraint, Default};
@@ -110,7 +110,7 @@ impl<'a> Expansion<'a> {
     fn head(&self, of: &TokenStream, ty: &Ident, extra: &TokenStream) -> TokenStream {
         let (impl_generics, ty_generics, where_clause) = self.record.original.generics.split_for_impl();
         let own = where_clause.iter().flat_map(|clause| &clause.predicates);
-        let usable = self.usable(true);
+        let usable = self.usable();
         code!(impl #impl_generics #of #ty #ty_generics where #(#own,)* #(#usable,)* #extra)
     }
 
@@ -120,27 +120,29 @@ impl<'a> Expansion<'a> {
         code!(impl #impl_generics #of #ty #ty_generics #where_clause)
     }
 
-    /// `Vec<T>: InputType`, `for<'a> &'a str: InputType`: for the fields' types that mention a parameter, or
-    /// for the others.
-    fn usable(&self, generic: bool) -> Vec<TokenStream> {
-        let role = Ident::new(if self.record.is_input() { "InputType" } else { "OutputType" }, Span::mixed_site());
+    /// The trait of the fields' types.
+    fn role(&self) -> TokenStream {
+        if self.record.is_input() { code!(: __imp::InputType) } else { code!(: __imp::OutputType) }
+    }
+
+    /// `for<'a> &'a T: InputType` for the fields' types that mention a parameter.
+    fn usable(&self) -> Vec<TokenStream> {
+        let params = &self.record.params;
+        let role = self.role();
         let mut seen = Vec::new();
-        let mut predicates = Vec::new();
-        for field in &self.record.fields {
+        let generic = self.record.fields.iter().filter(|field| params.mentioned(&field.ty) && !field.unreadable);
+        let predicates = generic.filter_map(|field| {
             let ty = &field.ty;
-            if self.record.params.mentioned(ty) != generic {
-                continue;
-            }
             // Twice the same bound for every lifetime, `&'a T` and `&'b T`, would be ambiguous.
-            let shape = self.record.params.shape(ty);
+            let shape = params.shape(ty);
             if seen.contains(&shape) {
-                continue;
+                return None;
             }
             seen.push(shape);
-            let binder = self.record.params.binder(ty);
-            predicates.push(code!(#binder #ty: __imp::#role));
-        }
-        predicates
+            let binder = params.binder(ty);
+            Some(code!(#binder #ty #role))
+        });
+        predicates.collect()
     }
 
     /// ```ignore
@@ -499,12 +501,10 @@ impl<'a> Expansion<'a> {
     /// }
     /// ```
     pub(crate) fn inputs(&self) -> TokenStream {
-        let Some(output) = self.record.attrs.output.as_ref().map(|set| &set.value) else {
-            return TokenStream::new();
-        };
+        let Some(output) = self.output() else { return TokenStream::new() };
         let (impl_generics, ty_generics, where_clause) = self.record.original.generics.split_for_impl();
         let (ident, partial) = (&self.record.original.ident, &self.partial);
-        let readable = code!(#output: __imp::OutputSignature);
+        let readable = under(&output.to_token_stream(), code!(: __imp::OutputSignature));
         let inputs = self.head(&code!(__imp::Inputs for), ident, &readable);
         let signature = self.head(&code!(__imp::Signature for), ident, &readable);
         let spec = self.spec("signature", "generic_signature");
@@ -611,38 +611,22 @@ impl<'a> Expansion<'a> {
     /// A where clause that names no parameter is checked where it stands, and is one error with our words.
     ///
     /// ```ignore
-    /// fn check() where for<'a> &'a str: InputType, String: InputType, u8: NumericType {}
+    /// fn check() where &'static str: InputType, String: InputType, String: LengthType {}
     /// ```
     fn field_checks(&self) -> TokenStream {
-        let mut asked = self.usable(false);
-        for field in self.record.fields.iter().filter(|field| !self.record.params.mentioned(&field.ty)) {
-            asked.extend(self.marks(field));
-        }
-        // The lifetimes of an output struct are reported already.
-        if asked.is_empty() || (!self.record.is_input() && self.record.original.generics.lifetimes().next().is_some()) {
-            return TokenStream::new();
+        let params = &self.record.params;
+        let role = self.role();
+        let mut asked = Vec::new();
+        let fixed = self.record.fields.iter().filter(|field| !params.mentioned(&field.ty) && !field.unreadable);
+        for field in fixed {
+            let ty = params.without_lifetimes(field.ty.clone());
+            asked.push(under(&ty, role.clone()));
+            for (marker, word) in asked_of(field) {
+                let marker = Ident::new(marker, Span::mixed_site());
+                asked.push(respan(code!(#ty: __imp::#marker), word.span()));
+            }
         }
         code!(fn check() where #(#asked),* {})
-    }
-
-    /// `u8: NumericType`, under `min`; once for each trait.
-    fn marks(&self, field: &Field<'_>) -> Vec<TokenStream> {
-        let attrs = &field.attrs;
-        let text_field = attrs.text_field.iter().map(|set| ("TextType", &set.word));
-        let shape = attrs.answer_shape.iter().map(|set| ("TextType", &set.word));
-        let bounds = attrs.bounds.iter().map(|bound| (marker(bound.constraint), &bound.word));
-        let mut seen = Vec::new();
-        let mut predicates = Vec::new();
-        for (marker, word) in text_field.chain(shape).chain(bounds) {
-            if seen.contains(&marker) {
-                continue;
-            }
-            seen.push(marker);
-            let (ty, marker) = (&field.ty, Ident::new(marker, Span::mixed_site()));
-            let binder = self.record.params.binder(ty);
-            predicates.push(respan(code!(#binder #ty: __imp::#marker), word.span()));
-        }
-        predicates
     }
 
     /// A name on both sides, under the field's name. Only where a const item can name both structs; else the
@@ -652,14 +636,14 @@ impl<'a> Expansion<'a> {
     /// const _: () = __imp::only_input("Ticket", "ticket", __imp::Described::<Route>::META);
     /// ```
     fn name_checks(&self) -> TokenStream {
-        let Some(output) = self.record.attrs.output.as_ref().map(|set| &set.value) else {
-            return TokenStream::new();
-        };
+        let Some(output) = self.output() else { return TokenStream::new() };
         if !self.record.params.types.is_empty() {
             return TokenStream::new();
         }
         let input = self.record.original.ident.unraw().to_string();
-        let checks = self.record.fields.iter().map(|field| {
+        // That name is refused on each side.
+        let fields = self.record.fields.iter().filter(|field| field.name.value != "completed");
+        let checks = fields.map(|field| {
             let name = &field.name;
             let text = &name.value;
             let call = code!(__imp::only_input(#input, #text, __imp::Described::<#output>::META));
@@ -669,9 +653,17 @@ impl<'a> Expansion<'a> {
         checks.collect()
     }
 
+    fn output(&self) -> Option<&Type> {
+        let output = self.record.attrs.output.as_ref().map(|set| &set.value);
+        output.filter(|_| !self.record.is_own_output())
+    }
+
     /// `In::<T>` or `Out::<T>`.
     fn operations(&self, field: &Field<'_>) -> TokenStream {
         let ty = &field.ty;
+        if field.unreadable {
+            return code!(__imp::Neither::<#ty>);
+        }
         if self.record.is_input() { code!(__imp::In::<#ty>) } else { code!(__imp::Out::<#ty>) }
     }
 
@@ -715,6 +707,28 @@ pub(crate) fn record_impl(head: &TokenStream, arms: &[TokenStream]) -> TokenStre
     }
 }
 
+/// `: InputType` behind the type `ty`, with spans such that an error underlines the type.
+fn under(ty: &TokenStream, role: TokenStream) -> TokenStream {
+    let last = ty.clone().into_iter().last().map_or_else(Span::call_site, |token| token.span());
+    let role = respan(role, last);
+    code!(#ty #role)
+}
+
+/// The traits that the attributes of a field ask of its type, each at the first word that asks for it.
+fn asked_of<'f>(field: &'f Field<'_>) -> Vec<(&'static str, &'f Ident)> {
+    let attrs = &field.attrs;
+    let text_field = attrs.text_field.iter().map(|set| ("TextType", &set.word));
+    let shape = attrs.answer_shape.iter().map(|set| ("TextType", &set.word));
+    let bounds = attrs.bounds.iter().map(|bound| (marker(bound.constraint), &bound.word));
+    let mut asked: Vec<(&str, &Ident)> = Vec::new();
+    for (marker, word) in text_field.chain(shape).chain(bounds) {
+        if asked.iter().all(|(other, _)| *other != marker) {
+            asked.push((marker, word));
+        }
+    }
+    asked
+}
+
 fn marker(constraint: Constraint) -> &'static str {
     match constraint {
         Constraint::Gt | Constraint::Ge | Constraint::Lt | Constraint::Le | Constraint::MultipleOf => "NumericType",
@@ -734,7 +748,11 @@ fn bound_value(value: &BoundValue) -> TokenStream {
             let value = Literal::f64_unsuffixed(*value);
             code!(__imp::Bound::Float(#value))
         }
-        BoundValue::Number(constant) => code!(__imp::Number(#constant).bound()),
+        BoundValue::Number(constant) => {
+            let span = constant.clone().into_iter().next().map_or_else(Span::call_site, |token| token.span());
+            let method = respan(code!(.bound()), span);
+            code!(__imp::Number(#constant) #method)
+        }
         BoundValue::Text(text) => code!(__imp::Bound::Text(#text)),
         BoundValue::Bool(value) => code!(__imp::Bound::Bool(#value)),
     }

@@ -88,10 +88,36 @@ impl Params {
         text
     }
 
-    /// `for<'a, 'b> ` with the struct's lifetimes that the tokens mention.
+    /// Whether the tokens mention a lifetime of the struct.
+    pub(crate) fn borrowed(&self, tokens: &TokenStream) -> bool {
+        !self.binder(tokens).is_empty()
+    }
+
+    /// The tokens with `'static` for the struct's lifetimes.
     ///
-    /// A bound under which a type must hold for every lifetime is looked at where it is written; with
-    /// the struct's own lifetimes it would be an error only where the struct is used.
+    /// A bound of a type without parameters is looked at where it stands, one of a type with a lifetime
+    /// only where the struct is used.
+    pub(crate) fn without_lifetimes(&self, tokens: TokenStream) -> TokenStream {
+        let mut quote = false;
+        let replaced = tokens.into_iter().map(|mut token| {
+            match &mut token {
+                TokenTree::Ident(ident) if quote && self.lifetimes.iter().any(|own| own.ident == *ident) => {
+                    *ident = Ident::new("static", ident.span());
+                }
+                TokenTree::Group(group) => {
+                    let mut inner = Group::new(group.delimiter(), self.without_lifetimes(group.stream()));
+                    inner.set_span(group.span());
+                    *group = inner;
+                }
+                _ => {}
+            }
+            quote = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '\'');
+            token
+        });
+        replaced.collect()
+    }
+
+    /// `for<'a, 'b> ` with the struct's lifetimes that the tokens mention.
     pub(crate) fn binder(&self, tokens: &TokenStream) -> TokenStream {
         let mut used = vec![false; self.lifetimes.len()];
         visit(tokens.clone(), &mut |token, lifetime| {

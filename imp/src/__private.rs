@@ -129,6 +129,10 @@ pub struct In<T>(PhantomData<fn() -> T>);
 #[derive(Debug)]
 pub struct Out<T>(PhantomData<fn() -> T>);
 
+/// The operations of an output field that borrows, which is reported otherwise: none.
+#[derive(Debug)]
+pub struct Neither<T>(PhantomData<fn() -> T>);
+
 type Written = Result<(), WriteError>;
 
 #[allow(clippy::missing_errors_doc, reason = "the errors of the traits' own functions")]
@@ -232,6 +236,9 @@ impl<T> Unusable<T> for In<T> {}
 
 #[diagnostic::do_not_recommend]
 impl<T> Unusable<T> for Out<T> {}
+
+#[diagnostic::do_not_recommend]
+impl<T> Unusable<T> for Neither<T> {}
 
 /// The default of the field at `INDEX`, written once in the expansion: a wrong type is one error.
 pub trait FieldDefault<const INDEX: usize, T> {
