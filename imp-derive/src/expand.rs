@@ -130,8 +130,8 @@ impl<'a> Expansion<'a> {
                 return None;
             }
             seen.push(shape);
-            let binder = params.binder(ty);
-            Some(quote!(#binder #ty #role))
+            let ty = params.for_every_lifetime(ty.clone());
+            Some(quote!(#ty #role))
         });
         predicates.collect()
     }
@@ -266,9 +266,9 @@ impl<'a> Expansion<'a> {
             quote!((#name, __imp::Shown(&self.#ident).__shown()))
         });
         let whole = self.whole();
-        let partial = &self.partial;
+        let (partial, turbofish) = (&self.partial, self.turbofish());
         let body = quote! {
-            let __all = #partial { #(#filled),* };
+            let __all = #partial #turbofish { #(#filled),* };
             let __missing = __imp::missing(&[#(#missing),*]);
             let __whole = move || #whole;
             __whole().ok_or(__missing)
@@ -304,7 +304,7 @@ impl<'a> Expansion<'a> {
             #[automatically_derived]
             #default {
                 fn default() -> Self {
-                    #partial { #(#none),* }
+                    Self { #(#none),* }
                 }
             }
 
@@ -543,7 +543,7 @@ impl<'a> Expansion<'a> {
     /// impl OutputSignature for Route { /* as `Signature::spec` */ }
     /// ```
     fn outputs(&self) -> TokenStream {
-        let partial = &self.partial;
+        let (partial, turbofish) = (&self.partial, self.turbofish());
         let read = self.each(|index, field| {
             let (ident, operations) = (field.ident, self.operations(field));
             if self.has_default(field) {
@@ -559,8 +559,8 @@ impl<'a> Expansion<'a> {
         let whole = self.whole();
         self.output_impls(
             // Every field is read before the first that is missing ends it: all are reported.
-            &quote!(let __all = #partial { #(#read),* }; #whole),
-            &quote!(#partial { #(#read_some),* }),
+            &quote!(let __all = #partial #turbofish { #(#read),* }; #whole),
+            &quote!(#partial #turbofish { #(#read_some),* }),
         )
     }
 
@@ -665,7 +665,14 @@ impl<'a> Expansion<'a> {
             let ident = field.ident;
             quote!(#ident: __all.#ident?)
         });
-        quote!(::core::option::Option::Some(#ident { #(#fields),* }))
+        let turbofish = self.turbofish();
+        quote!(::core::option::Option::Some(#ident #turbofish { #(#fields),* }))
+    }
+
+    /// `::<'a, T, N>`: in a literal, where no field may say what a parameter is.
+    fn turbofish(&self) -> TokenStream {
+        let (_, ty_generics, _) = self.record.original.generics.split_for_impl();
+        ty_generics.as_turbofish().to_token_stream()
     }
 
     fn itself(&self) -> TokenStream {
