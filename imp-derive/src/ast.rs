@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
-use syn::{Data, DeriveInput, Fields};
+use syn::{Data, DeriveInput, Fields, Type};
 
 use crate::attr::{FieldAttrs, RecordAttrs};
 use crate::doc::Docs;
@@ -27,6 +27,8 @@ pub(crate) struct Field<'a> {
     pub(crate) ident: &'a Ident,
     /// The type as it is written outside of the struct.
     pub(crate) ty: TokenStream,
+    /// Whether it is an output that borrows: that is reported already.
+    pub(crate) unreadable: bool,
     pub(crate) attrs: FieldAttrs,
     pub(crate) docs: Docs<'a>,
     pub(crate) name: Name,
@@ -53,15 +55,22 @@ impl<'a> Record<'a> {
         let (_, ty_generics, _) = original.generics.split_for_impl();
         let ident = &original.ident;
         let itself = quote!(#ident #ty_generics);
+        let params = Params::from_syn(&original.generics);
         let named = named_fields(original, errors);
         let fields = named.iter().flat_map(|fields| &fields.named);
-        let fields = fields.filter_map(|field| Field::from_syn(field, &attrs, &itself, errors)).collect();
+        let mut fields: Vec<_> =
+            fields.filter_map(|field| Field::from_syn(field, &attrs, &itself, errors)).collect();
+        if attrs.output.is_none() {
+            for field in &mut fields {
+                field.unreadable = is_reference(&field.original.ty) || params.borrowed(&field.ty);
+            }
+        }
         Record {
             original,
             is_struct: named.is_some(),
             attrs,
             docs: Docs::from_syn(&original.attrs),
-            params: Params::from_syn(&original.generics),
+            params,
             fields,
         }
     }
@@ -70,6 +79,19 @@ impl<'a> Record<'a> {
     pub(crate) fn is_input(&self) -> bool {
         self.attrs.output.is_some()
     }
+
+    /// Whether the struct names itself as its output, which is an error.
+    pub(crate) fn is_own_output(&self) -> bool {
+        let output = self.attrs.output.as_ref().map(|set| set.value.to_token_stream().to_string());
+        output.is_some_and(|output| self.original.ident == output)
+    }
+}
+
+fn is_reference(mut ty: &Type) -> bool {
+    while let Type::Group(group) = ty {
+        ty = &group.elem;
+    }
+    matches!(ty, Type::Reference(_))
 }
 
 /// The named fields of a struct; anything else has none and is reported.
@@ -108,7 +130,7 @@ impl<'a> Field<'a> {
         let attrs = FieldAttrs::from_syn(&original.attrs, errors);
         let name = Name::of(ident, &attrs, record);
         let ty = without_self(original.ty.to_token_stream(), itself);
-        Some(Field { original, ident, ty, attrs, docs: Docs::from_syn(&original.attrs), name })
+        Some(Field { original, ident, ty, unreadable: false, attrs, docs: Docs::from_syn(&original.attrs), name })
     }
 }
 

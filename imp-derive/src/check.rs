@@ -1,7 +1,6 @@
 //! Rules that look at two things at once.
 
 use proc_macro2::Span;
-use quote::ToTokens;
 use syn::GenericParam;
 use syn::ext::IdentExt;
 
@@ -48,13 +47,12 @@ fn check_output_words(record: &Record<'_>, errors: &mut Errors) {
 
 // Both sides cannot be one struct: every name would be on both.
 fn check_own_output(record: &Record<'_>, errors: &mut Errors) {
-    let Some(output) = &record.attrs.output else { return };
-    if output.value.to_token_stream().to_string() == record.original.ident.to_string() {
+    if let (Some(output), true) = (&record.attrs.output, record.is_own_output()) {
         errors.on(&output.value, "a struct cannot be its own output: name the struct of the answers");
     }
 }
 
-// A reply is gone when its values are used.
+// A reply is gone when its values are used. Whatever else has a lifetime is refused by the trait.
 fn check_lifetimes(record: &Record<'_>, errors: &mut Errors) {
     let mut params = record.original.generics.params.iter();
     let lifetime = params.find_map(|param| match param {
@@ -67,6 +65,10 @@ fn check_lifetimes(record: &Record<'_>, errors: &mut Errors) {
             "an output struct cannot borrow from the reply: use owned types such as `String`, or add \
              `#[signature(output = …)]` if this is the input",
         );
+        return;
+    }
+    for field in record.fields.iter().filter(|field| field.unreadable) {
+        errors.on(&field.original.ty, "an output cannot borrow from the reply: use an owned type such as `String`");
     }
 }
 
@@ -86,10 +88,7 @@ fn check_text_fields(record: &Record<'_>, errors: &mut Errors) {
     let Some((first, _)) = marked.next() else { return };
     for (_, set) in marked {
         let first = first.ident.unraw();
-        errors.at(
-            set.word.span(),
-            format_args!("`text_field` is on `{first}` already: only one output can have it"),
-        );
+        errors.at(set.word.span(), format_args!("`text_field` is on `{first}` already: only one output can have it"));
     }
 }
 
@@ -101,8 +100,7 @@ fn check_names(record: &Record<'_>, errors: &mut Errors) {
         if is_name(&name.value) {
             continue;
         }
-        let wrong =
-            format!("`{}` is no name for a field: it is made of ASCII letters, digits and `_`", name.value);
+        let wrong = no_name(&name.value);
         match (&record.attrs.rename_all, name.origin) {
             (Some(rule), Origin::RenameAll) if is_name(&field.ident.unraw().to_string()) => {
                 // One mistake, however many fields there are.
@@ -117,15 +115,14 @@ fn check_names(record: &Record<'_>, errors: &mut Errors) {
     }
     for alias in record.fields.iter().flat_map(|field| &field.attrs.aliases) {
         if !is_name(&alias.value()) {
-            let alias_text = alias.value();
-            errors.at(
-                alias.span(),
-                format_args!(
-                    "`{alias_text}` is no name for a field: it is made of ASCII letters, digits and `_`"
-                ),
-            );
+            errors.at(alias.span(), no_name(&alias.value()));
         }
     }
+}
+
+fn no_name(name: &str) -> String {
+    let name = if name.is_empty() { "an empty text".to_owned() } else { format!("`{name}`") };
+    format!("{name} is no name for a field: it is made of ASCII letters, digits and `_`")
 }
 
 fn is_name(name: &str) -> bool {
@@ -152,10 +149,7 @@ fn check_name_is_free(record: &Record<'_>, errors: &mut Errors) {
                     Some(other) if other.ident == field.ident => {}
                     Some(other) => {
                         let other = other.ident.unraw();
-                        errors.at(
-                            span,
-                            format_args!("`{name}` is a name of the field `{other}` already: choose another"),
-                        );
+                        errors.at(span, format_args!("`{name}` is a name of the field `{other}` already: choose another"));
                     }
                     None => {}
                 },
@@ -178,9 +172,13 @@ fn check_completed(name: &str, span: Span, errors: &mut Errors) {
 fn check_ranges(field: &Field<'_>, errors: &mut Errors) {
     use Constraint::{Ge, Gt, Le, Lt, MaxLength, MinLength, MultipleOf};
     let bounds = &field.attrs.bounds;
-    for (low, high, strict) in
-        [(Ge, Le, false), (Ge, Lt, true), (Gt, Le, true), (Gt, Lt, true), (MinLength, MaxLength, false)]
-    {
+    for (low, high, strict) in [
+        (Ge, Le, false),
+        (Ge, Lt, true),
+        (Gt, Le, true),
+        (Gt, Lt, true),
+        (MinLength, MaxLength, false),
+    ] {
         let find = |constraint| bounds.iter().find(|bound| bound.constraint == constraint);
         let (Some(low), Some(high)) = (find(low), find(high)) else { continue };
         let (Some(from), Some(to)) = (constant(low), constant(high)) else { continue };

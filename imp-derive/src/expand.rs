@@ -10,28 +10,19 @@
 //! }
 //! ```
 //!
-//! Every path is absolute and every local has mixed-site hygiene, so that nothing in the user's scope is
-//! captured. The items of the runtime are named through one alias inside of the `const _`.
+//! Every path is absolute. Locals are called `__…`: with any hygiene, a user's `const index` would make the
+//! pattern `index` that constant. The items of the runtime are named through one alias in the `const _`.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{format_ident, quote_spanned};
+use quote::{ToTokens, format_ident, quote};
 use syn::ext::IdentExt;
-use syn::{Generics, Lit};
+use syn::{Generics, Lit, Type};
 
 use crate::ast::{Field, Record};
 use crate::attr::{BoundValue, Constraint, Default};
 use crate::imp_path::ImpPath;
 use crate::types::respan;
 use crate::words;
-
-/// `quote!` with mixed-site hygiene.
-macro_rules! code {
-    ($($tokens:tt)*) => {
-        quote_spanned!(Span::mixed_site()=> $($tokens)*)
-    };
-}
-
-pub(crate) use code;
 
 /// What every part needs.
 pub(crate) struct Expansion<'a> {
@@ -92,7 +83,7 @@ impl<'a> Expansion<'a> {
     /// ```
     pub(crate) fn wrap(&self, structs: &TokenStream, parts: &[TokenStream]) -> TokenStream {
         let imp = &self.imp;
-        code! {
+        quote! {
             #structs
             #[allow(dead_code, deprecated, unused_imports)]
             const _: () = {
@@ -110,38 +101,39 @@ impl<'a> Expansion<'a> {
     fn head(&self, of: &TokenStream, ty: &Ident, extra: &TokenStream) -> TokenStream {
         let (impl_generics, ty_generics, where_clause) = self.record.original.generics.split_for_impl();
         let own = where_clause.iter().flat_map(|clause| &clause.predicates);
-        let usable = self.usable(true);
-        code!(impl #impl_generics #of #ty #ty_generics where #(#own,)* #(#usable,)* #extra)
+        let usable = self.usable();
+        quote!(impl #impl_generics #of #ty #ty_generics where #(#own,)* #(#usable,)* #extra)
     }
 
     /// The same without the fields' types, which the part does not use.
     pub(crate) fn bare_head(&self, of: &TokenStream, ty: &Ident) -> TokenStream {
         let (impl_generics, ty_generics, where_clause) = self.record.original.generics.split_for_impl();
-        code!(impl #impl_generics #of #ty #ty_generics #where_clause)
+        quote!(impl #impl_generics #of #ty #ty_generics #where_clause)
     }
 
-    /// `Vec<T>: InputType`, `for<'a> &'a str: InputType`: for the fields' types that mention a parameter, or
-    /// for the others.
-    fn usable(&self, generic: bool) -> Vec<TokenStream> {
-        let role =
-            Ident::new(if self.record.is_input() { "InputType" } else { "OutputType" }, Span::mixed_site());
+    /// The trait of the fields' types.
+    fn role(&self) -> TokenStream {
+        if self.record.is_input() { quote!(: __imp::InputType) } else { quote!(: __imp::OutputType) }
+    }
+
+    /// `for<'a> &'a T: InputType` for the fields' types that mention a parameter.
+    fn usable(&self) -> Vec<TokenStream> {
+        let params = &self.record.params;
+        let role = self.role();
         let mut seen = Vec::new();
-        let mut predicates = Vec::new();
-        for field in &self.record.fields {
+        let generic = self.record.fields.iter().filter(|field| params.mentioned(&field.ty) && !field.unreadable);
+        let predicates = generic.filter_map(|field| {
             let ty = &field.ty;
-            if self.record.params.mentioned(ty) != generic {
-                continue;
-            }
             // Twice the same bound for every lifetime, `&'a T` and `&'b T`, would be ambiguous.
-            let shape = self.record.params.shape(ty);
+            let shape = params.shape(ty);
             if seen.contains(&shape) {
-                continue;
+                return None;
             }
             seen.push(shape);
-            let binder = self.record.params.binder(ty);
-            predicates.push(code!(#binder #ty: __imp::#role));
-        }
-        predicates
+            let ty = params.for_every_lifetime(ty.clone());
+            Some(quote!(#ty #role))
+        });
+        predicates.collect()
     }
 
     /// ```ignore
@@ -170,8 +162,8 @@ impl<'a> Expansion<'a> {
             let Field { ident: name, ty, original, docs, .. } = field;
             let vis = &original.vis;
             let docs = docs.or(&format!("The field `{}`.", name.unraw()));
-            handles.extend(code!(#docs #vis #name: #imp::__private::Field<#ident #ty_generics, #ty>,));
-            options.extend(code!(#docs #vis #name: ::core::option::Option<#ty>,));
+            handles.extend(quote!(#docs #vis #name: #imp::__private::Field<#ident #ty_generics, #ty>,));
+            options.extend(quote!(#docs #vis #name: ::core::option::Option<#ty>,));
         }
         self.shells(&handles, &options)
     }
@@ -184,7 +176,7 @@ impl<'a> Expansion<'a> {
         let name = self.record.original.ident.unraw();
         let handles_doc = format!("The fields of `{name}`, which are named by them: see `{name}::FIELDS`.");
         let partial_doc = format!("A `{name}` in which every field is optional.");
-        code! {
+        quote! {
             #[doc = #handles_doc]
             #[allow(dead_code, non_camel_case_types, non_snake_case)]
             #[derive(::core::fmt::Debug)]
@@ -207,9 +199,9 @@ impl<'a> Expansion<'a> {
         let fields = self.record.fields.iter().enumerate().map(|(index, field)| {
             let Field { ident, name, .. } = field;
             let name = &name.value;
-            code!(#ident: __imp::Field::__new(#index, #name))
+            quote!(#ident: __imp::Field::__new(#index, #name))
         });
-        self.fields_const(&code!(#(#fields),*))
+        self.fields_const(&quote!(#(#fields),*))
     }
 
     pub(crate) fn fields_const(&self, fields: &TokenStream) -> TokenStream {
@@ -217,7 +209,7 @@ impl<'a> Expansion<'a> {
         let (_, ty_generics, _) = self.record.original.generics.split_for_impl();
         let vis = &self.record.original.vis;
         let head = self.bare_head(&TokenStream::new(), &self.record.original.ident);
-        code! {
+        quote! {
             #head {
                 /// The struct's fields, by which they are named.
                 #vis const FIELDS: #handles #ty_generics = #handles { #fields };
@@ -230,7 +222,7 @@ impl<'a> Expansion<'a> {
     ///     /// The struct, …
     ///     fn complete(self) -> Result<Ticket<'a>, MissingFields> {
     ///         let all = TicketPartial {
-    ///             ticket: __imp::or_absent(self.ticket, |absent| absent.value()),
+    ///             ticket: __imp::or_absent(self.ticket, |__absent| __absent.__value()),
     ///             plan: __imp::or_default::<Ticket<'a>, 1, _>(self.plan),
     ///         };
     ///         let missing = __imp::missing(&[("ticket", all.ticket.is_none()), ("plan", all.plan.is_none())]);
@@ -247,7 +239,7 @@ impl<'a> Expansion<'a> {
     ///
     /// impl<'a> Debug for TicketPartial<'a> {
     ///     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-    ///         __imp::debug(f, "TicketPartial", &[("ticket", __imp::Shown(&self.ticket).shown()), …])
+    ///         __imp::debug(f, "TicketPartial", &[("ticket", __imp::Shown(&self.ticket).__shown()), …])
     ///     }
     /// }
     /// ```
@@ -256,30 +248,30 @@ impl<'a> Expansion<'a> {
         let filled = self.each(|index, field| {
             let ident = field.ident;
             if self.has_default(field) {
-                code!(#ident: __imp::or_default::<#itself, #index, _>(self.#ident))
+                quote!(#ident: __imp::or_default::<#itself, #index, _>(self.#ident))
             } else {
-                code!(#ident: __imp::or_absent(self.#ident, |absent| absent.value()))
+                quote!(#ident: __imp::or_absent(self.#ident, |__absent| __absent.__value()))
             }
         });
         let missing = self.each(|_, field| {
             let (ident, name) = (field.ident, &field.name.value);
-            code!((#name, all.#ident.is_none()))
+            quote!((#name, __all.#ident.is_none()))
         });
         let none = self.each(|_, field| {
             let ident = field.ident;
-            code!(#ident: ::core::option::Option::None)
+            quote!(#ident: ::core::option::Option::None)
         });
         let shown = self.each(|_, field| {
             let (ident, name) = (field.ident, field.ident.unraw().to_string());
-            code!((#name, __imp::Shown(&self.#ident).shown()))
+            quote!((#name, __imp::Shown(&self.#ident).__shown()))
         });
         let whole = self.whole();
-        let partial = &self.partial;
-        let body = code! {
-            let all = #partial { #(#filled),* };
-            let missing = __imp::missing(&[#(#missing),*]);
-            let whole = move || #whole;
-            whole().ok_or(missing)
+        let (partial, turbofish) = (&self.partial, self.turbofish());
+        let body = quote! {
+            let __all = #partial #turbofish { #(#filled),* };
+            let __missing = __imp::missing(&[#(#missing),*]);
+            let __whole = move || #whole;
+            __whole().ok_or(__missing)
         };
         self.companion_impls(&body, &none, &shown)
     }
@@ -294,10 +286,10 @@ impl<'a> Expansion<'a> {
         let partial = &self.partial;
         let vis = &self.record.original.vis;
         let inherent = self.bare_head(&TokenStream::new(), partial);
-        let default = self.bare_head(&code!(::core::default::Default for), partial);
-        let debug = self.bare_head(&code!(::core::fmt::Debug for), partial);
+        let default = self.bare_head(&quote!(::core::default::Default for), partial);
+        let debug = self.bare_head(&quote!(::core::fmt::Debug for), partial);
         let name = partial.unraw().to_string();
-        code! {
+        quote! {
             #inherent {
                 /// The whole struct: a field without a value gets its default, an `Option` gets `None`.
                 ///
@@ -312,14 +304,14 @@ impl<'a> Expansion<'a> {
             #[automatically_derived]
             #default {
                 fn default() -> Self {
-                    #partial { #(#none),* }
+                    Self { #(#none),* }
                 }
             }
 
             #[automatically_derived]
             #debug {
-                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                    __imp::debug(f, #name, &[#(#shown),*])
+                fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    __imp::debug(__f, #name, &[#(#shown),*])
                 }
             }
         }
@@ -330,7 +322,7 @@ impl<'a> Expansion<'a> {
     /// ```ignore
     /// impl<'a> FieldDefault<1, String> for Ticket<'a> {
     ///     fn get() -> String {
-    ///         Text::<String>::text("free")
+    ///         Text::<String>::__text("free")
     ///     }
     /// }
     /// ```
@@ -338,9 +330,8 @@ impl<'a> Expansion<'a> {
         let impls = self.record.fields.iter().enumerate().filter_map(|(index, field)| {
             let ty = &field.ty;
             let value = self.default_value(field)?;
-            let head =
-                self.bare_head(&code!(__imp::FieldDefault<#index, #ty> for), &self.record.original.ident);
-            Some(code! {
+            let head = self.bare_head(&quote!(__imp::FieldDefault<#index, #ty> for), &self.record.original.ident);
+            Some(quote! {
                 #[automatically_derived]
                 #head {
                     fn get() -> #ty {
@@ -360,15 +351,15 @@ impl<'a> Expansion<'a> {
         let ty = &field.ty;
         match (&field.attrs.default, &self.record.attrs.default) {
             (Some(set), _) => Some(match &set.value {
-                Default::OfType => respan(code!(::core::default::Default::default()), set.word.span()),
+                Default::OfType => respan(quote!(::core::default::Default::default()), set.word.span()),
                 Default::Expr(expr) => match words::literal(expr) {
-                    Some(Lit::Str(text)) => respan(code!(__imp::Text::<#ty>::text(#text)), text.span()),
+                    Some(Lit::Str(text)) => respan(quote!(__imp::Text::<#ty>::__text(#text)), text.span()),
                     _ => expr.clone(),
                 },
             }),
             (None, Some(all)) => {
                 let ident = field.ident;
-                Some(code!(#all.#ident))
+                Some(quote!(#all.#ident))
             }
             (None, None) => None,
         }
@@ -390,9 +381,9 @@ impl<'a> Expansion<'a> {
     /// ```
     fn describe(&self) -> TokenStream {
         let fields = self.each(|index, field| self.field_meta(index, field));
-        let head = self.head(&code!(__imp::Describe for), &self.record.original.ident, &TokenStream::new());
+        let head = self.head(&quote!(__imp::Describe for), &self.record.original.ident, &TokenStream::new());
         let meta = self.record_meta(&fields);
-        code! {
+        quote! {
             #[automatically_derived]
             #head {
                 const META: __imp::RecordMeta = #meta;
@@ -406,9 +397,9 @@ impl<'a> Expansion<'a> {
         let instructions = option(self.record.attrs.instructions.as_ref().map(|set| set.value.clone()));
         let dialect = option(self.record.attrs.dialect.as_ref().map(|set| {
             let variant = &set.value;
-            code!(__imp::Dialect::#variant)
+            quote!(__imp::Dialect::#variant)
         }));
-        code! {
+        quote! {
             __imp::RecordMeta {
                 name: #name,
                 docs: #docs,
@@ -422,32 +413,32 @@ impl<'a> Expansion<'a> {
     fn field_meta(&self, index: usize, field: &Field<'_>) -> TokenStream {
         let Field { name, docs, attrs, .. } = field;
         let (name, docs, operations) = (&name.value, docs.text(), self.operations(field));
-        let mut meta = code!(__imp::FieldMeta::new(#name, #docs, #operations::schema));
+        let mut meta = quote!(__imp::FieldMeta::new(#name, #docs, #operations::schema));
         if !attrs.aliases.is_empty() && !self.record.is_input() {
             let aliases = &attrs.aliases;
-            meta.extend(code!(.aliases(&[#(#aliases),*])));
+            meta.extend(quote!(.aliases(&[#(#aliases),*])));
         }
         if let Some(set) = &attrs.desc {
             let desc = &set.value;
-            meta.extend(code!(.desc(#desc)));
+            meta.extend(quote!(.desc(#desc)));
         }
         if !attrs.bounds.is_empty() {
             let bounds = attrs.bounds.iter().map(|bound| {
-                let constraint = Ident::new(&format!("{:?}", bound.constraint), Span::mixed_site());
+                let constraint = Ident::new(&format!("{:?}", bound.constraint), Span::call_site());
                 let value = bound_value(&bound.value);
-                code!((__imp::Constraint::#constraint, #value))
+                quote!((__imp::Constraint::#constraint, #value))
             });
-            meta.extend(code!(.bounds(&[#(#bounds),*])));
+            meta.extend(quote!(.bounds(&[#(#bounds),*])));
         }
         if let Some(set) = &attrs.answer_shape {
             let shape = &set.value;
-            meta.extend(code!(.answer_shape(__imp::AnswerShape::#shape)));
+            meta.extend(quote!(.answer_shape(__imp::AnswerShape::#shape)));
         }
         if attrs.text_field.is_some() {
-            meta.extend(code!(.text_field()));
+            meta.extend(quote!(.text_field()));
         }
         if self.has_default(field) {
-            meta.extend(code!(.default(#operations::default_of::<Self, #index>)));
+            meta.extend(quote!(.default(#operations::default_of::<Self, #index>)));
         }
         meta
     }
@@ -468,12 +459,12 @@ impl<'a> Expansion<'a> {
         [(&self.record.original.ident, "write"), (&self.partial, "write_some")]
             .into_iter()
             .map(|(ty, function)| {
-                let function = Ident::new(function, Span::mixed_site());
+                let function = Ident::new(function, Span::call_site());
                 let arms = self.each(|index, field| {
                     let (ident, operations) = (field.ident, self.operations(field));
-                    code!(#index => #operations::#function(&self.#ident, out))
+                    quote!(#index => #operations::#function(&self.#ident, __out))
                 });
-                let head = self.head(&code!(__imp::Record for), ty, &TokenStream::new());
+                let head = self.head(&quote!(__imp::Record for), ty, &TokenStream::new());
                 record_impl(&head, &arms)
             })
             .collect()
@@ -501,16 +492,14 @@ impl<'a> Expansion<'a> {
     /// }
     /// ```
     pub(crate) fn inputs(&self) -> TokenStream {
-        let Some(output) = self.record.attrs.output.as_ref().map(|set| &set.value) else {
-            return TokenStream::new();
-        };
+        let Some(output) = self.output() else { return TokenStream::new() };
         let (impl_generics, ty_generics, where_clause) = self.record.original.generics.split_for_impl();
         let (ident, partial) = (&self.record.original.ident, &self.partial);
-        let readable = code!(#output: __imp::OutputSignature);
-        let inputs = self.head(&code!(__imp::Inputs for), ident, &readable);
-        let signature = self.head(&code!(__imp::Signature for), ident, &readable);
+        let readable = under(&output.to_token_stream(), quote!(: __imp::OutputSignature));
+        let inputs = self.head(&quote!(__imp::Inputs for), ident, &readable);
+        let signature = self.head(&quote!(__imp::Signature for), ident, &readable);
         let spec = self.spec("signature", "generic_signature");
-        code! {
+        quote! {
             #[automatically_derived]
             #inputs {
                 type Output = #output;
@@ -554,24 +543,24 @@ impl<'a> Expansion<'a> {
     /// impl OutputSignature for Route { /* as `Signature::spec` */ }
     /// ```
     fn outputs(&self) -> TokenStream {
-        let partial = &self.partial;
+        let (partial, turbofish) = (&self.partial, self.turbofish());
         let read = self.each(|index, field| {
             let (ident, operations) = (field.ident, self.operations(field));
             if self.has_default(field) {
-                code!(#ident: #operations::read_or::<Self, #index>(reader))
+                quote!(#ident: #operations::read_or::<Self, #index>(__reader))
             } else {
-                code!(#ident: #operations::read(reader, #index))
+                quote!(#ident: #operations::read(__reader, #index))
             }
         });
         let read_some = self.each(|index, field| {
             let (ident, operations) = (field.ident, self.operations(field));
-            code!(#ident: #operations::read_some(reader, #index))
+            quote!(#ident: #operations::read_some(__reader, #index))
         });
         let whole = self.whole();
         self.output_impls(
             // Every field is read before the first that is missing ends it: all are reported.
-            &code!(let all = #partial { #(#read),* }; #whole),
-            &code!(#partial { #(#read_some),* }),
+            &quote!(let __all = #partial #turbofish { #(#read),* }; #whole),
+            &quote!(#partial #turbofish { #(#read_some),* }),
         )
     }
 
@@ -579,17 +568,17 @@ impl<'a> Expansion<'a> {
         let (ident, partial) = (&self.record.original.ident, &self.partial);
         let (_, ty_generics, _) = self.record.original.generics.split_for_impl();
         let none = TokenStream::new();
-        let outputs = self.head(&code!(__imp::Outputs for), ident, &none);
-        let signature = self.head(&code!(__imp::OutputSignature for), ident, &none);
+        let outputs = self.head(&quote!(__imp::Outputs for), ident, &none);
+        let signature = self.head(&quote!(__imp::OutputSignature for), ident, &none);
         let spec = self.spec("outputs", "generic_outputs");
-        code! {
+        quote! {
             #[automatically_derived]
             #outputs {
                 type Partial = #partial #ty_generics;
 
-                fn read(reader: &mut __imp::FieldReader<'_>) -> ::core::option::Option<Self> { #read }
+                fn read(__reader: &mut __imp::FieldReader<'_>) -> ::core::option::Option<Self> { #read }
 
-                fn read_partial(reader: &mut __imp::FieldReader<'_>) -> #partial #ty_generics { #read_partial }
+                fn read_partial(__reader: &mut __imp::FieldReader<'_>) -> #partial #ty_generics { #read_partial }
             }
 
             #[automatically_derived]
@@ -601,12 +590,11 @@ impl<'a> Expansion<'a> {
 
     // A static inside of a generic impl is one for all types: those go through a map.
     fn spec(&self, of_static: &str, of_map: &str) -> TokenStream {
-        let (of_static, of_map) =
-            (Ident::new(of_static, Span::mixed_site()), Ident::new(of_map, Span::mixed_site()));
+        let (of_static, of_map) = (Ident::new(of_static, Span::call_site()), Ident::new(of_map, Span::call_site()));
         if self.record.params.types.is_empty() {
-            code!(static SPEC: __imp::SpecCell = __imp::SpecCell::new(); SPEC.#of_static::<Self>())
+            quote!(static SPEC: __imp::SpecCell = __imp::SpecCell::new(); SPEC.#of_static::<Self>())
         } else {
-            code!(__imp::#of_map::<Self>())
+            quote!(__imp::#of_map::<Self>())
         }
     }
 
@@ -614,40 +602,22 @@ impl<'a> Expansion<'a> {
     /// A where clause that names no parameter is checked where it stands, and is one error with our words.
     ///
     /// ```ignore
-    /// fn check() where for<'a> &'a str: InputType, String: InputType, u8: NumericType {}
+    /// fn check() where &'static str: InputType, String: InputType, String: LengthType {}
     /// ```
     fn field_checks(&self) -> TokenStream {
-        let mut asked = self.usable(false);
-        for field in self.record.fields.iter().filter(|field| !self.record.params.mentioned(&field.ty)) {
-            asked.extend(self.marks(field));
-        }
-        // The lifetimes of an output struct are reported already.
-        if asked.is_empty()
-            || (!self.record.is_input() && self.record.original.generics.lifetimes().next().is_some())
-        {
-            return TokenStream::new();
-        }
-        code!(fn check() where #(#asked),* {})
-    }
-
-    /// `u8: NumericType`, under `min`; once for each trait.
-    fn marks(&self, field: &Field<'_>) -> Vec<TokenStream> {
-        let attrs = &field.attrs;
-        let text_field = attrs.text_field.iter().map(|set| ("TextType", &set.word));
-        let shape = attrs.answer_shape.iter().map(|set| ("TextType", &set.word));
-        let bounds = attrs.bounds.iter().map(|bound| (marker(bound.constraint), &bound.word));
-        let mut seen = Vec::new();
-        let mut predicates = Vec::new();
-        for (marker, word) in text_field.chain(shape).chain(bounds) {
-            if seen.contains(&marker) {
-                continue;
+        let params = &self.record.params;
+        let role = self.role();
+        let mut asked = Vec::new();
+        let fixed = self.record.fields.iter().filter(|field| !params.mentioned(&field.ty) && !field.unreadable);
+        for field in fixed {
+            let ty = params.without_lifetimes(field.ty.clone());
+            asked.push(under(&ty, role.clone()));
+            for (marker, word) in asked_of(field) {
+                let marker = Ident::new(marker, Span::call_site());
+                asked.push(respan(quote!(#ty: __imp::#marker), word.span()));
             }
-            seen.push(marker);
-            let (ty, marker) = (&field.ty, Ident::new(marker, Span::mixed_site()));
-            let binder = self.record.params.binder(ty);
-            predicates.push(respan(code!(#binder #ty: __imp::#marker), word.span()));
         }
-        predicates
+        quote!(fn check() where #(#asked),* {})
     }
 
     /// A name on both sides, under the field's name. Only where a const item can name both structs; else the
@@ -657,27 +627,35 @@ impl<'a> Expansion<'a> {
     /// const _: () = __imp::only_input("Ticket", "ticket", __imp::Described::<Route>::META);
     /// ```
     fn name_checks(&self) -> TokenStream {
-        let Some(output) = self.record.attrs.output.as_ref().map(|set| &set.value) else {
-            return TokenStream::new();
-        };
+        let Some(output) = self.output() else { return TokenStream::new() };
         if !self.record.params.types.is_empty() {
             return TokenStream::new();
         }
         let input = self.record.original.ident.unraw().to_string();
-        let checks = self.record.fields.iter().map(|field| {
+        // That name is refused on each side.
+        let fields = self.record.fields.iter().filter(|field| field.name.value != "completed");
+        let checks = fields.map(|field| {
             let name = &field.name;
             let text = &name.value;
-            let call = code!(__imp::only_input(#input, #text, __imp::Described::<#output>::META));
+            let call = quote!(__imp::only_input(#input, #text, __imp::Described::<#output>::META));
             let call = respan(call, name.span);
-            code!(const _: () = #call;)
+            quote!(const _: () = #call;)
         });
         checks.collect()
+    }
+
+    fn output(&self) -> Option<&Type> {
+        let output = self.record.attrs.output.as_ref().map(|set| &set.value);
+        output.filter(|_| !self.record.is_own_output())
     }
 
     /// `In::<T>` or `Out::<T>`.
     fn operations(&self, field: &Field<'_>) -> TokenStream {
         let ty = &field.ty;
-        if self.record.is_input() { code!(__imp::In::<#ty>) } else { code!(__imp::Out::<#ty>) }
+        if field.unreadable {
+            return quote!(__imp::Neither::<#ty>);
+        }
+        if self.record.is_input() { quote!(__imp::In::<#ty>) } else { quote!(__imp::Out::<#ty>) }
     }
 
     /// `Some(Ticket { ticket: all.ticket?, plan: all.plan? })`
@@ -685,15 +663,22 @@ impl<'a> Expansion<'a> {
         let ident = &self.record.original.ident;
         let fields = self.each(|_, field| {
             let ident = field.ident;
-            code!(#ident: all.#ident?)
+            quote!(#ident: __all.#ident?)
         });
-        code!(::core::option::Option::Some(#ident { #(#fields),* }))
+        let turbofish = self.turbofish();
+        quote!(::core::option::Option::Some(#ident #turbofish { #(#fields),* }))
+    }
+
+    /// `::<'a, T, N>`: in a literal, where no field may say what a parameter is.
+    fn turbofish(&self) -> TokenStream {
+        let (_, ty_generics, _) = self.record.original.generics.split_for_impl();
+        ty_generics.as_turbofish().to_token_stream()
     }
 
     fn itself(&self) -> TokenStream {
         let ident = &self.record.original.ident;
         let (_, ty_generics, _) = self.record.original.generics.split_for_impl();
-        code!(#ident #ty_generics)
+        quote!(#ident #ty_generics)
     }
 
     fn each(&self, make: impl Fn(usize, &Field<'_>) -> TokenStream) -> Vec<TokenStream> {
@@ -702,16 +687,16 @@ impl<'a> Expansion<'a> {
 }
 
 pub(crate) fn record_impl(head: &TokenStream, arms: &[TokenStream]) -> TokenStream {
-    code! {
+    quote! {
         #[automatically_derived]
         #head {
             fn write(
                 &self,
-                index: ::core::primitive::usize,
+                __index: ::core::primitive::usize,
                 _: &__imp::FieldSpec,
-                out: &mut __imp::FieldWriter<'_>,
+                __out: &mut __imp::FieldWriter<'_>,
             ) -> ::core::result::Result<(), __imp::WriteError> {
-                match index {
+                match __index {
                     #(#arms,)*
                     _ => ::core::result::Result::Ok(()),
                 }
@@ -720,11 +705,31 @@ pub(crate) fn record_impl(head: &TokenStream, arms: &[TokenStream]) -> TokenStre
     }
 }
 
+/// `: InputType` behind the type `ty`, with spans such that an error underlines the type.
+fn under(ty: &TokenStream, role: TokenStream) -> TokenStream {
+    let last = ty.clone().into_iter().last().map_or_else(Span::call_site, |token| token.span());
+    let role = respan(role, last);
+    quote!(#ty #role)
+}
+
+/// The traits that the attributes of a field ask of its type, each at the first word that asks for it.
+fn asked_of<'f>(field: &'f Field<'_>) -> Vec<(&'static str, &'f Ident)> {
+    let attrs = &field.attrs;
+    let text_field = attrs.text_field.iter().map(|set| ("TextType", &set.word));
+    let shape = attrs.answer_shape.iter().map(|set| ("TextType", &set.word));
+    let bounds = attrs.bounds.iter().map(|bound| (marker(bound.constraint), &bound.word));
+    let mut asked: Vec<(&str, &Ident)> = Vec::new();
+    for (marker, word) in text_field.chain(shape).chain(bounds) {
+        if asked.iter().all(|(other, _)| *other != marker) {
+            asked.push((marker, word));
+        }
+    }
+    asked
+}
+
 fn marker(constraint: Constraint) -> &'static str {
     match constraint {
-        Constraint::Gt | Constraint::Ge | Constraint::Lt | Constraint::Le | Constraint::MultipleOf => {
-            "NumericType"
-        }
+        Constraint::Gt | Constraint::Ge | Constraint::Lt | Constraint::Le | Constraint::MultipleOf => "NumericType",
         Constraint::MinLength | Constraint::MaxLength => "LengthType",
         Constraint::AllowInfNan => "FloatType",
         Constraint::Pattern => "TextType",
@@ -735,21 +740,25 @@ fn bound_value(value: &BoundValue) -> TokenStream {
     match value {
         BoundValue::Int(value) => {
             let value = Literal::i128_unsuffixed(*value);
-            code!(__imp::Bound::Int(#value))
+            quote!(__imp::Bound::Int(#value))
         }
         BoundValue::Float(value) => {
             let value = Literal::f64_unsuffixed(*value);
-            code!(__imp::Bound::Float(#value))
+            quote!(__imp::Bound::Float(#value))
         }
-        BoundValue::Number(constant) => code!(__imp::Number(#constant).bound()),
-        BoundValue::Text(text) => code!(__imp::Bound::Text(#text)),
-        BoundValue::Bool(value) => code!(__imp::Bound::Bool(#value)),
+        BoundValue::Number(constant) => {
+            let span = constant.clone().into_iter().next().map_or_else(Span::call_site, |token| token.span());
+            let method = respan(quote!(.bound()), span);
+            quote!(__imp::Number(#constant) #method)
+        }
+        BoundValue::Text(text) => quote!(__imp::Bound::Text(#text)),
+        BoundValue::Bool(value) => quote!(__imp::Bound::Bool(#value)),
     }
 }
 
 fn option(value: Option<TokenStream>) -> TokenStream {
     match value {
-        Some(value) => code!(::core::option::Option::Some(#value)),
-        None => code!(::core::option::Option::None),
+        Some(value) => quote!(::core::option::Option::Some(#value)),
+        None => quote!(::core::option::Option::None),
     }
 }

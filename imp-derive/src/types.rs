@@ -1,7 +1,7 @@
 //! Types as tokens: what they mention.
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
-use quote::quote;
+use quote::{format_ident, quote};
 use syn::{Expr, GenericParam, Generics, Lifetime};
 
 /// The expression without the invisible groups that a `macro_rules!` puts round its fragments.
@@ -88,20 +88,58 @@ impl Params {
         text
     }
 
-    /// `for<'a, 'b> ` with the struct's lifetimes that the tokens mention.
+    /// The tokens with `'static` for the struct's lifetimes.
     ///
-    /// A bound under which a type must hold for every lifetime is looked at where it is written; with
-    /// the struct's own lifetimes it would be an error only where the struct is used.
-    pub(crate) fn binder(&self, tokens: &TokenStream) -> TokenStream {
+    /// A bound of a type without parameters is looked at where it stands, one of a type with a lifetime
+    /// only where the struct is used.
+    pub(crate) fn without_lifetimes(&self, tokens: TokenStream) -> TokenStream {
+        self.with_lifetimes(tokens, &|own| Ident::new("static", own.span()))
+    }
+
+    fn with_lifetimes(&self, tokens: TokenStream, name: &dyn Fn(&Ident) -> Ident) -> TokenStream {
+        let mut quote = false;
+        let replaced = tokens.into_iter().map(|mut token| {
+            match &mut token {
+                TokenTree::Ident(ident) if quote && self.lifetimes.iter().any(|own| own.ident == *ident) => {
+                    *ident = name(ident);
+                }
+                TokenTree::Group(group) => {
+                    let mut inner = Group::new(group.delimiter(), self.with_lifetimes(group.stream(), name));
+                    inner.set_span(group.span());
+                    *group = inner;
+                }
+                _ => {}
+            }
+            quote = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '\'');
+            token
+        });
+        replaced.collect()
+    }
+
+    /// `for<'__a> &'__a T`: the type for every lifetime, not only the struct's own.
+    pub(crate) fn for_every_lifetime(&self, tokens: TokenStream) -> TokenStream {
         let mut used = vec![false; self.lifetimes.len()];
         visit(tokens.clone(), &mut |token, lifetime| {
             for (used, own) in used.iter_mut().zip(&self.lifetimes) {
                 *used |= lifetime && own.ident == *token;
             }
         });
+        let bound = |own: &Ident| format_ident!("__{own}");
+        let used = self.lifetimes.iter().zip(used).filter(|(_, used)| *used);
         let used: Vec<_> =
-            self.lifetimes.iter().zip(used).filter(|(_, used)| *used).map(|(lifetime, _)| lifetime).collect();
-        if used.is_empty() { TokenStream::new() } else { quote!(for<#(#used),*>) }
+            used.map(|(own, _)| Lifetime { apostrophe: own.apostrophe, ident: bound(&own.ident) }).collect();
+        let binder = if used.is_empty() { TokenStream::new() } else { quote!(for<#(#used),*>) };
+        let ty = self.with_lifetimes(tokens, &bound);
+        quote!(#binder #ty)
+    }
+
+    /// Whether the tokens mention a lifetime of the struct.
+    pub(crate) fn borrowed(&self, tokens: &TokenStream) -> bool {
+        let mut found = false;
+        visit(tokens.clone(), &mut |token, lifetime| {
+            found |= lifetime && self.lifetimes.iter().any(|own| own.ident == *token);
+        });
+        found
     }
 }
 

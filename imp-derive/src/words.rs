@@ -89,14 +89,20 @@ pub(crate) fn each_inner_word(
 ) -> syn::Result<()> {
     let inner;
     syn::parenthesized!(inner in input);
-    while !inner.is_empty() {
-        let word = inner.call(Ident::parse_any)?;
-        each(&word, &inner)?;
-        if !inner.is_empty() {
-            inner.parse::<Token![,]>()?;
+    let mut words = || {
+        while !inner.is_empty() {
+            let word = inner.call(Ident::parse_any)?;
+            each(&word, &inner)?;
+            if !inner.is_empty() {
+                inner.parse::<Token![,]>()?;
+            }
         }
-    }
-    Ok(())
+        Ok(())
+    };
+    let result = words();
+    // What is left is no second mistake.
+    inner.parse::<TokenStream>()?;
+    result
 }
 
 fn one_word(
@@ -133,9 +139,11 @@ fn tokens(input: ParseStream<'_>) -> TokenStream {
 
 /// `= ` behind a word that needs a value; `example` is how it is written in full.
 fn equals(word: &Ident, example: &str, input: ParseStream<'_>) -> syn::Result<()> {
-    let has_value =
-        input.parse::<Option<Token![=]>>()?.is_some() && !input.is_empty() && !input.peek(Token![,]);
-    if has_value { Ok(()) } else { Err(wanted(word.span(), example)) }
+    let has_value = input.parse::<Option<Token![=]>>()?.is_some() && !input.is_empty() && !input.peek(Token![,]);
+    if has_value {
+        return Ok(());
+    }
+    Err(syn::Error::new(word.span(), format_args!("`{}` needs a value: `{example}`", word.unraw())))
 }
 
 /// The error for a value of the wrong form.
@@ -199,7 +207,8 @@ pub(crate) fn flag(word: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
 fn expr(input: ParseStream<'_>) -> TokenStream {
     let fork = input.fork();
     match fork.parse::<Expr>() {
-        Ok(expr) if fork.is_empty() || fork.peek(Token![,]) => {
+        // A word behind it continues no expression: a comma is missing, and will be reported.
+        Ok(expr) if fork.is_empty() || fork.peek(Token![,]) || fork.peek(Ident::peek_any) => {
             input.advance_to(&fork);
             expr.into_token_stream()
         }

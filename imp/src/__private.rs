@@ -119,7 +119,8 @@ pub fn generic_outputs<O: OutputSignature>() -> Result<&'static Arc<SignatureSpe
 //
 // `In::<T>::write(…)` is the inherent function below if `T: InputType`, else the one of the trait
 // `Unusable`, which does nothing. So a field type that is none is reported once, by the where clause that
-// the derive writes for it, and not again by every line of the expansion that uses the field.
+// the derive writes for it, and not again by every line of the expansion that uses the field. Where the
+// trait is the usual case, its function's name is one that no trait of the user's has.
 
 /// The operations of an input field's type.
 #[derive(Debug)]
@@ -128,6 +129,10 @@ pub struct In<T>(PhantomData<fn() -> T>);
 /// The operations of an output field's type.
 #[derive(Debug)]
 pub struct Out<T>(PhantomData<fn() -> T>);
+
+/// The operations of an output field that borrows, which is reported otherwise: none.
+#[derive(Debug)]
+pub struct Neither<T>(PhantomData<fn() -> T>);
 
 type Written = Result<(), WriteError>;
 
@@ -231,6 +236,9 @@ impl<T> Unusable<T> for In<T> {}
 #[diagnostic::do_not_recommend]
 impl<T> Unusable<T> for Out<T> {}
 
+#[diagnostic::do_not_recommend]
+impl<T> Unusable<T> for Neither<T> {}
+
 /// The default of the field at `INDEX`, written once in the expansion: a wrong type is one error.
 pub trait FieldDefault<const INDEX: usize, T> {
     fn get() -> T;
@@ -242,7 +250,7 @@ pub trait FieldDefault<const INDEX: usize, T> {
 pub struct Text<T>(PhantomData<fn() -> T>);
 
 pub trait Literal {
-    fn text(text: &'static str) -> &'static str {
+    fn __text(text: &'static str) -> &'static str {
         text
     }
 }
@@ -253,7 +261,7 @@ impl<T> Literal for Text<T> {}
 macro_rules! texts {
     ($($ty:ty)*) => {
         $(impl Text<$ty> {
-            pub fn text(text: &'static str) -> $ty {
+            pub fn __text(text: &'static str) -> $ty {
                 text.into()
             }
         })*
@@ -263,14 +271,14 @@ macro_rules! texts {
 texts!(String Box<str> Arc<str> std::rc::Rc<str>);
 
 impl<'a> Text<std::borrow::Cow<'a, str>> {
-    pub fn text(text: &'static str) -> std::borrow::Cow<'a, str> {
+    pub fn __text(text: &'static str) -> std::borrow::Cow<'a, str> {
         text.into()
     }
 }
 
 impl Text<Option<String>> {
     #[allow(clippy::unnecessary_wraps, reason = "the field's type")]
-    pub fn text(text: &'static str) -> Option<String> {
+    pub fn __text(text: &'static str) -> Option<String> {
         Some(text.to_owned())
     }
 }
@@ -284,13 +292,13 @@ pub struct Absent<T>(PhantomData<fn() -> T>);
 
 impl<T> Absent<Option<T>> {
     #[allow(clippy::option_option, reason = "the field itself is an option")]
-    pub fn value(self) -> Option<Option<T>> {
+    pub fn __value(self) -> Option<Option<T>> {
         Some(None)
     }
 }
 
 pub trait Required<T>: Sized {
-    fn value(self) -> Option<T> {
+    fn __value(self) -> Option<T> {
         None
     }
 }
@@ -319,18 +327,18 @@ pub fn missing(fields: &[(&'static str, bool)]) -> MissingFields {
 pub struct Shown<'a, T>(pub &'a Option<T>);
 
 impl<'a, T: fmt::Debug> Shown<'a, T> {
-    pub fn shown(&self) -> &'a dyn fmt::Debug {
+    pub fn __shown(&self) -> &'a dyn fmt::Debug {
         self.0
     }
 }
 
 pub trait Hidden {
-    fn shown(&self) -> &'static dyn fmt::Debug;
+    fn __shown(&self) -> &'static dyn fmt::Debug;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T> Hidden for Shown<'_, T> {
-    fn shown(&self) -> &'static dyn fmt::Debug {
+    fn __shown(&self) -> &'static dyn fmt::Debug {
         if self.0.is_some() { &Word("Some(_)") } else { &Word("None") }
     }
 }

@@ -17,7 +17,7 @@ struct Route {
 
 fn needs<S: Signature>(_: &S) {}
 
-// One error for each field, here none.
+// One mistake, one error: neither for each field nor here.
 fn main() {
     let ticket = Ticket { plans: Vec::new(), same: &Plan(1) };
     needs(&ticket);

@@ -4,9 +4,12 @@ use schemars::JsonSchema;
 #[derive(serde::Serialize, JsonSchema)]
 struct Team(String);
 
+struct Opaque;
+
 #[derive(Signature)]
 struct Route {
     team: Team,
+    parts: Vec<Opaque>,
     reply: &'static str,
 }
 
