@@ -16,6 +16,7 @@ mod spec_text;
 mod text;
 mod types;
 mod value;
+mod variants;
 
 pub mod lm;
 
@@ -25,7 +26,8 @@ pub mod __private;
 pub use adapter::Adapter;
 pub use adapter::chat::Chat;
 pub use adapter::demo::Demo;
-pub use adapter::options::{FormatOptions, Missing};
+pub use adapter::json::Json;
+pub use adapter::options::{FormatOptions, Missing, OutputForm};
 pub use adapter::record::{
     Describe, FieldReader, InputType, Inputs, OutputSignature, OutputType, Outputs, PartOf, Record, Section,
     Signature,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value as Json;
 
 use crate::described;
@@ -68,10 +68,14 @@ pub(crate) enum Slot {
     ChatSystemDspy,
     ChatRequirementsPlain,
     ChatRequirementsDspy,
+    JsonSystemPlain,
+    JsonSystemDspy,
+    JsonRequirementsPlain,
+    JsonRequirementsDspy,
 }
 
 impl Slot {
-    const COUNT: usize = Slot::ChatRequirementsDspy as usize + 1;
+    const COUNT: usize = Slot::JsonRequirementsDspy as usize + 1;
 }
 
 impl Rendered {
@@ -278,7 +282,7 @@ impl SignatureSpec {
 /// As [`SignatureSpec::from_json`] reads it.
 impl Serialize for SignatureSpec {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        described::json_of(self).map_err(ser::Error::custom)?.serialize(serializer)
+        described::json_of(self).serialize(serializer)
     }
 }
 
@@ -612,4 +616,104 @@ fn check_replay(field: &FieldSpec) -> Result<(), SpecError> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::adapter::field_list::field_list;
+    use serde_json::json;
+
+    fn meta(fields: &'static [FieldMeta]) -> RecordMeta {
+        RecordMeta { name: "Route", docs: " Route it.\n", instructions: None, dialect: None, fields }
+    }
+
+    const FIELD: FieldMeta = FieldMeta {
+        name: "team",
+        aliases: &[],
+        docs: " Who\n owns it.\n\n",
+        desc: None,
+        constraints: &[],
+        answer_shape: None,
+        text_field: false,
+        schema: || json!({"type": "string", "description": "of the type"}),
+        default: None,
+    };
+
+    #[test]
+    fn a_derived_field_describes_itself() {
+        static FIELDS: [FieldMeta; 4] = [
+            FIELD,
+            FieldMeta { name: "typed", docs: "", ..FIELD },
+            FieldMeta { name: "desc", desc: Some("given"), ..FIELD },
+            FieldMeta {
+                name: "priority",
+                docs: "",
+                constraints: &[(Constraint::Le, Bound::Int(4))],
+                schema: || json!({"type": "integer", "format": "uint8", "minimum": 1, "maximum": 255}),
+                ..FIELD
+            },
+        ];
+        let spec = SignatureSpec::outputs_from_meta(&meta(&FIELDS)).unwrap();
+        assert_eq!(spec.instructions(), "Route it.");
+        assert_eq!(
+            field_list(&spec.outputs, Dialect::Plain, true),
+            "1. `team` (string): Who\nowns it.\n2. `typed` (string): of the type\n3. `desc` (string): given\n\
+             4. `priority` (integer): \nConstraints: greater than or equal to: 1, less than or equal to: 4"
+        );
+    }
+
+    #[test]
+    fn what_only_the_schemas_show_is_an_error() {
+        static TWICE: [FieldMeta; 2] = [FIELD, FIELD];
+        static END: [FieldMeta; 1] = [FieldMeta { name: "completed", ..FIELD }];
+        static SPACED: [FieldMeta; 1] = [FieldMeta { name: "a b", ..FIELD }];
+        static PATTERN: [FieldMeta; 1] =
+            [FieldMeta { constraints: &[(Constraint::Pattern, Bound::Text("("))], ..FIELD }];
+        static REPLAYED: [FieldMeta; 1] = [FieldMeta {
+            schema: || {
+                json!({"$ref": "#/$defs/Expr", "$defs": {"Expr": {"anyOf": [
+                    {"type": "integer"}, {"type": "array", "items": {"$ref": "#/$defs/Expr"}}
+                ]}}})
+            },
+            ..FIELD
+        }];
+        for (fields, name, part) in [
+            (&TWICE[..], "team", "two fields"),
+            (&END, "completed", "end marker"),
+            (&SPACED, "a b", "a letter or `_`"),
+            (&PATTERN, "team", "the pattern `(` cannot be used"),
+            (&REPLAYED, "team", "`Expr` contains itself"),
+        ] {
+            let error = SignatureSpec::outputs_from_meta(&meta(fields)).unwrap_err();
+            assert_eq!(error.field(), Some(name), "{error}");
+            assert!(error.to_string().contains(part), "{error}");
+        }
+        static ONE: [FieldMeta; 1] = [FIELD];
+        let outputs = SignatureSpec::outputs_from_meta(&meta(&ONE)).unwrap();
+        let error = SignatureSpec::from_meta(&meta(&ONE), &outputs).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "field `team`: the name is both an input's and an output's: rename one of them"
+        );
+    }
+
+    #[test]
+    fn a_recursion_without_replay_is_fine() {
+        static LINKED: [FieldMeta; 1] = [FieldMeta {
+            schema: || {
+                json!({"$ref": "#/$defs/Node", "$defs": {"Node": {"type": "object", "properties": {
+                    "next": {"anyOf": [{"$ref": "#/$defs/Node"}, {"type": "null"}]}
+                }}}})
+            },
+            ..FIELD
+        }];
+        let spec = SignatureSpec::outputs_from_meta(&meta(&LINKED)).unwrap();
+        assert_eq!(
+            Dialect::Plain.note(&spec.outputs[0]).unwrap(),
+            "must adhere to the JSON schema: {\"$ref\": \"#/$defs/Node\", \"$defs\": {\"Node\": {\"type\": \
+             \"object\", \"properties\": {\"next\": {\"anyOf\": [{\"$ref\": \"#/$defs/Node\"}, {\"type\": \
+             \"null\"}]}}}}}"
+        );
+    }
 }

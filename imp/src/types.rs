@@ -171,7 +171,7 @@ pub(crate) struct Checks {
     pub(crate) exclusive_minimum: Option<Number>,
     pub(crate) exclusive_maximum: Option<Number>,
     pub(crate) multiple_of: Option<Number>,
-    /// Of a text in characters, of a list in items.
+    /// Of a text in characters, of a list in items, of a map in entries.
     pub(crate) min_length: Option<usize>,
     pub(crate) max_length: Option<usize>,
     pub(crate) pattern: Option<Pattern>,
@@ -612,6 +612,10 @@ impl<'s> Compiler<'s> {
                 if let Some(source) = map.get("pattern").and_then(Json::as_str) {
                     checks.pattern = Some(Pattern::new(source)?);
                 }
+            }
+            Kind::Map { .. } => {
+                checks.min_length = length("minProperties");
+                checks.max_length = length("maxProperties");
             }
             Kind::List { .. } => {
                 checks.min_length = length("minItems");

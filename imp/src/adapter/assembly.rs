@@ -1,6 +1,7 @@
 //! The one assembly of messages: adapters differ in its parts only.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use crate::adapter::Adapter;
 use crate::adapter::demo::Demo;
@@ -104,25 +105,30 @@ pub(crate) fn value<A: Adapter + ?Sized>(
     Ok(writer.presence())
 }
 
-/// Which fields of one side had a value.
+/// Which fields of one side have a value.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Supplied {
-    /// Fields that were there, null or not.
-    keys: usize,
-    /// Fields that were there and not null.
-    values: usize,
+    /// Fields that are there, null or not.
+    pub(crate) keys: usize,
+    /// Fields that are there and not null.
+    pub(crate) values: usize,
 }
 
-impl Supplied {
-    /// How many fields were there.
-    pub(crate) fn keys(self) -> usize {
-        self.keys
+/// Counts the fields of one side that have a value.
+pub(crate) fn supplied<A: Adapter + ?Sized>(
+    adapter: &A,
+    fields: &[Arc<FieldSpec>],
+    record: &dyn Record,
+) -> Result<Supplied, FormatError> {
+    let mut supplied = Supplied::default();
+    let mut scratch = String::new();
+    for (index, field) in fields.iter().enumerate() {
+        scratch.clear();
+        let presence = value(adapter, field, record, index, &mut scratch)?;
+        supplied.keys += usize::from(presence != Presence::Absent);
+        supplied.values += usize::from(presence == Presence::Present);
     }
-
-    fn count(&mut self, presence: Presence) {
-        self.keys += usize::from(presence != Presence::Absent);
-        self.values += usize::from(presence == Presence::Present);
-    }
+    Ok(supplied)
 }
 
 pub(crate) fn user_content<A: Adapter + ?Sized>(
@@ -131,17 +137,15 @@ pub(crate) fn user_content<A: Adapter + ?Sized>(
     inputs: &dyn Record,
     prefix: &str,
     suffix: &str,
-) -> Result<(String, Supplied), FormatError> {
+) -> Result<String, FormatError> {
     let mut out = String::with_capacity(256 + prefix.len() + suffix.len());
     out.push_str(prefix);
-    let mut supplied = Supplied::default();
     for (index, field) in spec.inputs.iter().enumerate() {
         let start = out.len();
         if start > 0 {
             out.push_str("\n\n");
         }
         let presence = adapter.section(field, inputs, index, &mut out)?;
-        supplied.count(presence);
         // A null renders nothing in the plain dialect (Imp §2.1) and `None` in DSPy's.
         let shown = match adapter.dialect() {
             Dialect::Plain => presence == Presence::Present,
@@ -151,25 +155,18 @@ pub(crate) fn user_content<A: Adapter + ?Sized>(
             out.truncate(start);
         }
     }
-    match adapter.dialect() {
-        // Appended as it is: without inputs the message starts with the two line ends (Imp §7.2).
-        Dialect::Plain => {
-            if !suffix.is_empty() {
-                out.push_str("\n\n");
-                out.push_str(suffix);
-            }
+    if !suffix.is_empty() {
+        // Without stripping it is appended as it is: a message without inputs starts with the two line
+        // ends (Imp §7.2).
+        if !out.is_empty() || !adapter.strips_messages() {
+            out.push_str("\n\n");
         }
-        Dialect::Dspy => {
-            if !suffix.is_empty() {
-                if !out.is_empty() {
-                    out.push_str("\n\n");
-                }
-                out.push_str(suffix);
-            }
-            trim_in_place(&mut out);
-        }
+        out.push_str(suffix);
     }
-    Ok((out, supplied))
+    if adapter.strips_messages() {
+        trim_in_place(&mut out);
+    }
+    Ok(out)
 }
 
 pub(crate) fn assistant_content<A: Adapter + ?Sized>(
@@ -177,16 +174,14 @@ pub(crate) fn assistant_content<A: Adapter + ?Sized>(
     spec: &SignatureSpec,
     outputs: &dyn Record,
     missing: Missing<'_>,
-) -> Result<(String, Supplied), FormatError> {
+) -> Result<String, FormatError> {
     let mut out = String::with_capacity(256);
-    let mut supplied = Supplied::default();
     for (index, field) in spec.outputs.iter().enumerate() {
         let start = out.len();
         if start > 0 {
             out.push_str("\n\n");
         }
         let presence = adapter.section(field, outputs, index, &mut out)?;
-        supplied.count(presence);
         match (presence, missing) {
             (Presence::Absent, Missing::Say(text)) => {
                 let _ = write!(out, "[[ ## {} ## ]]\n{text}", field.name);
@@ -197,7 +192,7 @@ pub(crate) fn assistant_content<A: Adapter + ?Sized>(
     }
     trim_in_place(&mut out);
     out.push_str("\n\n[[ ## completed ## ]]\n");
-    Ok((out, supplied))
+    Ok(out)
 }
 
 fn trim_in_place(text: &mut String) {
@@ -210,17 +205,29 @@ fn trim_in_place(text: &mut String) {
 
 pub(crate) fn output_requirements(spec: &SignatureSpec, dialect: Dialect) -> String {
     let mut out = String::from("Respond with the corresponding output fields, starting with the field ");
+    push_fields(&mut out, spec, dialect, |out, name| {
+        let _ = write!(out, "`[[ ## {name} ## ]]`");
+    });
+    out.push_str(", and then ending with the marker for `[[ ## completed ## ]]`.");
+    out
+}
+
+/// Writes the outputs one after the other, each with what it must be formatted as.
+pub(crate) fn push_fields(
+    out: &mut String,
+    spec: &SignatureSpec,
+    dialect: Dialect,
+    push_name: impl Fn(&mut String, &str),
+) {
     for (at, field) in spec.outputs.iter().enumerate() {
         if at > 0 {
             out.push_str(", then ");
         }
-        let _ = write!(out, "`[[ ## {} ## ]]`", field.name);
+        push_name(out, &field.name);
         if let Some(reminder) = dialect.reminder(&field.tree) {
             let _ = write!(out, " ({reminder})");
         }
     }
-    out.push_str(", and then ending with the marker for `[[ ## completed ## ]]`.");
-    out
 }
 
 pub(crate) fn prefix<A: Adapter + ?Sized>(
@@ -251,7 +258,7 @@ pub(crate) fn request<A: Adapter + ?Sized>(
 
 /// An input without a value is an error unless it is optional or has a default. A derived struct has all
 /// of its values, so this costs a walk over the fields of a described signature only.
-fn check_inputs<A: Adapter + ?Sized>(
+pub(crate) fn check_inputs<A: Adapter + ?Sized>(
     adapter: &A,
     spec: &SignatureSpec,
     inputs: &dyn Record,
@@ -280,20 +287,37 @@ fn demos<A: Adapter + ?Sized>(
 ) -> Result<(), FormatError> {
     let mut complete = Vec::new();
     for demo in demos {
-        let (user, inputs) = user_content(adapter, spec, &*demo.inputs, "", "")?;
-        let (assistant, outputs) =
-            assistant_content(adapter, spec, &*demo.outputs, Missing::Say(NOT_SUPPLIED))?;
+        let inputs = supplied(adapter, &spec.inputs, &*demo.inputs)?;
+        let outputs = supplied(adapter, &spec.outputs, &*demo.outputs)?;
         if inputs.keys == 0 && !spec.inputs.is_empty() || outputs.keys == 0 {
             continue;
         }
-        if inputs.values == spec.inputs.len() && outputs.values == spec.outputs.len() {
-            complete.push(Message::user(user));
-            complete.push(Message::assistant(assistant));
-        } else {
-            messages.push(Message::user(adapter.user_content(spec, &*demo.inputs, INCOMPLETE_DEMO, "")?));
-            messages.push(Message::assistant(assistant));
-        }
+        let whole = inputs.values == spec.inputs.len() && outputs.values == spec.outputs.len();
+        let (group, prefix) = if whole { (&mut complete, "") } else { (&mut *messages, INCOMPLETE_DEMO) };
+        group.push(Message::user(adapter.user_content(spec, &*demo.inputs, prefix, "")?));
+        let missing = Missing::Say(NOT_SUPPLIED);
+        group.push(Message::assistant(adapter.assistant_content(spec, &*demo.outputs, missing)?));
     }
     messages.append(&mut complete);
     Ok(())
+}
+
+/// The messages of a training example: the request and the answer to it.
+pub(crate) fn finetune<A: Adapter + ?Sized>(
+    adapter: &A,
+    spec: &SignatureSpec,
+    inputs: &dyn Record,
+    outputs: &dyn Record,
+    options: &FormatOptions,
+) -> Result<Vec<Message>, FormatError> {
+    let missing = spec.outputs.len() - supplied(adapter, &spec.outputs, outputs)?.keys;
+    if missing > 0 {
+        return Err(FormatError::Other(format!(
+            "a training example needs every output, and {missing} of {} have no value",
+            spec.outputs.len()
+        )));
+    }
+    let mut messages = adapter.messages(spec, inputs, options)?;
+    messages.push(Message::assistant(adapter.assistant_content(spec, outputs, Missing::LeaveOut)?));
+    Ok(messages)
 }

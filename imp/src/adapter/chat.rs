@@ -1,8 +1,11 @@
 //! The Chat adapter: `[[ ## field ## ]]` sections (DSPy's ChatAdapter, Imp §§7 and 8).
 
+use std::sync::Arc;
+
 use crate::adapter::complete::complete;
-use crate::adapter::options::{FormatOptions, Missing};
-use crate::adapter::record::{OutputSignature, Outputs, Record, Section, Signature};
+use crate::adapter::json::Json;
+use crate::adapter::options::FormatOptions;
+use crate::adapter::record::{OutputSignature, Outputs, Section, Signature};
 use crate::adapter::{Adapter, assembly};
 use crate::dialect::Dialect;
 use crate::error::{FormatError, ParseError, ParseErrorKind};
@@ -11,6 +14,7 @@ use crate::message::{Message, Text};
 use crate::reply::Reply;
 use crate::spec::{FieldSpec, SignatureSpec, Slot};
 use crate::text::scan::{self, Lines, trim};
+use crate::text::write::json_text;
 
 /// The adapter that writes and reads `[[ ## field ## ]]` sections.
 ///
@@ -111,32 +115,7 @@ impl Chat {
         options: &FormatOptions,
     ) -> Result<Vec<Message>, FormatError> {
         let spec = I::spec().map_err(Clone::clone)?;
-        self.finetune_record(spec, inputs, outputs, options)
-    }
-
-    /// [`finetune`](Chat::finetune) for a described signature.
-    ///
-    /// # Errors
-    ///
-    /// As for [`finetune`](Chat::finetune).
-    pub fn finetune_record(
-        &self,
-        spec: &SignatureSpec,
-        inputs: &dyn Record,
-        outputs: &dyn Record,
-        options: &FormatOptions,
-    ) -> Result<Vec<Message>, FormatError> {
-        let mut messages = self.messages(spec, inputs, options)?;
-        let (content, supplied) = assembly::assistant_content(self, spec, outputs, Missing::LeaveOut)?;
-        if supplied.keys() < spec.outputs.len() {
-            return Err(FormatError::Other(format!(
-                "a training example needs every output, and {} of {} have no value",
-                spec.outputs.len() - supplied.keys(),
-                spec.outputs.len()
-            )));
-        }
-        messages.push(Message::assistant(content));
-        Ok(messages)
+        self.finetune_messages(spec, inputs, outputs, options)
     }
 
     /// Reads a reply into the output struct: a text, a map of fields, or an answer that is there already
@@ -185,18 +164,9 @@ pub(crate) fn read_reply<O: Outputs, A: Adapter + ?Sized>(
         Reply::Outputs(outputs) => Ok(outputs),
         Reply::Text(text) => complete(adapter, spec, text, &adapter.sections(spec, text)?),
         Reply::Fields(fields) => {
-            // The map as text is what an error shows; the sections are its values as JSON.
+            // The map as text is what an error shows.
             let text = serde_json::to_string(&fields).unwrap_or_default();
-            let sections: Vec<_> = spec
-                .outputs
-                .iter()
-                .map(|field| {
-                    let names = std::iter::once(&field.name).chain(&field.aliases);
-                    let value = names.filter_map(|name| fields.get(name)).next()?;
-                    Some(Section::json(crate::text::write::json_text(value), 0))
-                })
-                .map(Option::unwrap_or_default)
-                .collect();
+            let sections = fields_as_sections(spec, &fields);
             complete(adapter, spec, &text, &sections)
         }
         Reply::Other(what) => Err(ParseError::new(
@@ -206,6 +176,15 @@ pub(crate) fn read_reply<O: Outputs, A: Adapter + ?Sized>(
             format!("The LM returned {what}, which is not a completion."),
         )),
     }
+}
+
+/// The values of a map as the sections of a reply: JSON, one for each output.
+pub(crate) fn fields_as_sections(spec: &SignatureSpec, fields: &Fields) -> Vec<Section<'static>> {
+    let section = |field: &Arc<FieldSpec>| {
+        let mut names = std::iter::once(&field.name).chain(&field.aliases);
+        names.find_map(|name| fields.get(name)).map(|value| Section::json(json_text(value), 0))
+    };
+    spec.outputs.iter().map(|field| section(field).unwrap_or_default()).collect()
 }
 
 impl Adapter for Chat {
@@ -235,6 +214,10 @@ impl Adapter for Chat {
             Dialect::Dspy => Slot::ChatRequirementsDspy,
         };
         spec.rendered.get(slot, || assembly::output_requirements(spec, self.dialect)).into()
+    }
+
+    fn fallback(&self) -> Option<Arc<dyn Adapter>> {
+        Some(Arc::new(Json::new().dialect(self.dialect)))
     }
 
     fn sections<'r>(&self, spec: &SignatureSpec, reply: &'r str) -> Result<Vec<Section<'r>>, ParseError> {

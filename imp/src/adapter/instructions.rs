@@ -3,6 +3,8 @@
 //! The rules are those of `inspect.cleandoc`, `textwrap.dedent` and `str.splitlines`, which DSPy
 //! applies and Imp repeats (§5).
 
+use crate::text::docs::cleandoc;
+
 /// The instructions as the last line of DSPy's system message shows them: a line break, and every
 /// line behind eight spaces. Empty instructions give the empty text.
 pub(crate) fn objective_text(raw: &str) -> String {
@@ -18,33 +20,6 @@ pub(crate) fn objective_text(raw: &str) -> String {
 /// The instructions cleaned, without indentation and without a leading line break.
 pub(crate) fn plain_text(raw: &str) -> String {
     split_lines(&dedent(&cleandoc(raw))).collect::<Vec<_>>().join("\n")
-}
-
-/// What Python's `str.isspace` takes for white space; `char::is_whitespace` leaves out U+001C–001F.
-pub(crate) fn is_python_space(c: char) -> bool {
-    c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
-}
-
-/// Python's `str.strip()`.
-pub(crate) fn python_strip(text: &str) -> &str {
-    text.trim_matches(is_python_space)
-}
-
-/// `inspect.cleandoc`: the first line loses its indentation, the others their common margin.
-fn cleandoc(raw: &str) -> String {
-    let expanded = expand_tabs(raw);
-    let mut lines: Vec<&str> = expanded.split('\n').collect();
-    let margin = lines[1..].iter().filter_map(|line| indent(line, is_python_space)).min();
-    for (at, line) in lines.iter_mut().enumerate() {
-        *line = match (at, margin) {
-            (0, _) => line.trim_start_matches(is_python_space),
-            (_, Some(margin)) => skip_chars(line, margin),
-            (_, None) => line,
-        };
-    }
-    let start = lines.iter().position(|line| !line.is_empty()).unwrap_or(lines.len());
-    let end = lines.iter().rposition(|line| !line.is_empty()).map_or(start, |last| last + 1);
-    lines[start..end].join("\n")
 }
 
 /// `textwrap.dedent`: the longest margin of blanks and tabs that all lines with content share.
@@ -67,43 +42,6 @@ fn dedent(text: &str) -> String {
     }
     let margin = margin.unwrap_or("");
     lines.iter().map(|line| line.strip_prefix(margin).unwrap_or(line)).collect::<Vec<_>>().join("\n")
-}
-
-/// `str.expandtabs()`: columns of eight, counted in characters, reset by `\n` and `\r`.
-fn expand_tabs(text: &str) -> String {
-    if !text.contains('\t') {
-        return text.to_owned();
-    }
-    let mut out = String::with_capacity(text.len() + 16);
-    let mut column = 0;
-    for c in text.chars() {
-        match c {
-            '\t' => {
-                let width = 8 - column % 8;
-                out.extend(std::iter::repeat_n(' ', width));
-                column += width;
-            }
-            '\n' | '\r' => {
-                out.push(c);
-                column = 0;
-            }
-            c => {
-                out.push(c);
-                column += 1;
-            }
-        }
-    }
-    out
-}
-
-/// The number of leading white space characters of a line that has others.
-fn indent(line: &str, space: fn(char) -> bool) -> Option<usize> {
-    let content = line.trim_start_matches(space);
-    (!content.is_empty()).then(|| line[..line.len() - content.len()].chars().count())
-}
-
-fn skip_chars(line: &str, count: usize) -> &str {
-    line.char_indices().nth(count).map_or("", |(at, _)| &line[at..])
 }
 
 /// `str.splitlines()`: no empty line behind the last break.

@@ -8,12 +8,14 @@ pub(crate) mod complete;
 pub(crate) mod demo;
 pub(crate) mod field_list;
 pub(crate) mod instructions;
+pub(crate) mod json;
 pub(crate) mod options;
 pub(crate) mod record;
 pub(crate) mod schema_text;
 pub(crate) mod words;
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::dialect::Dialect;
 use crate::error::{FormatError, ParseError};
@@ -21,7 +23,7 @@ use crate::message::{Message, Text};
 use crate::spec::{FieldSpec, SignatureSpec};
 use crate::text::write::Presence;
 
-use options::{FormatOptions, Missing};
+use options::{FormatOptions, Missing, OutputForm};
 use record::{Record, Section};
 
 /// A format of prompts and replies.
@@ -47,6 +49,12 @@ pub trait Adapter: fmt::Debug + Send + Sync {
     /// The default is yes in the plain dialect and no in DSPy's, whose prompts have no escapes.
     fn escapes_markers(&self) -> bool {
         self.dialect() == Dialect::Plain
+    }
+
+    /// Whether white space around a user message is cut off. The default is no in the plain dialect and yes
+    /// in DSPy's.
+    fn strips_messages(&self) -> bool {
+        self.dialect() == Dialect::Dspy
     }
 
     /// The lists of the input and output fields with their types and descriptions.
@@ -97,7 +105,7 @@ pub trait Adapter: fmt::Debug + Send + Sync {
         prefix: &str,
         suffix: &str,
     ) -> Result<String, FormatError> {
-        assembly::user_content(self, spec, inputs, prefix, suffix).map(|(content, _)| content)
+        assembly::user_content(self, spec, inputs, prefix, suffix)
     }
 
     /// The content of an assistant message: the sections of the outputs and the end marker.
@@ -111,7 +119,7 @@ pub trait Adapter: fmt::Debug + Send + Sync {
         outputs: &dyn Record,
         missing: Missing<'_>,
     ) -> Result<String, FormatError> {
-        assembly::assistant_content(self, spec, outputs, missing).map(|(content, _)| content)
+        assembly::assistant_content(self, spec, outputs, missing)
     }
 
     /// The sentence at the end of a request that says how to answer; empty for none.
@@ -157,6 +165,33 @@ pub trait Adapter: fmt::Debug + Send + Sync {
         let mut messages = self.prefix(spec, options)?;
         messages.extend(self.request(spec, inputs, options)?);
         Ok(messages)
+    }
+
+    /// The messages of a training example: the request and the assistant's answer to it (DSPy's
+    /// `format_finetune_data`).
+    ///
+    /// # Errors
+    ///
+    /// As for [`messages`](Adapter::messages); an output without a value.
+    fn finetune_messages(
+        &self,
+        spec: &SignatureSpec,
+        inputs: &dyn Record,
+        outputs: &dyn Record,
+        options: &FormatOptions,
+    ) -> Result<Vec<Message>, FormatError> {
+        assembly::finetune(self, spec, inputs, outputs, options)
+    }
+
+    /// The form that the provider is asked to hold the reply to. The default is [`OutputForm::Text`].
+    fn output_form(&self, spec: &SignatureSpec) -> OutputForm {
+        let _ = spec;
+        OutputForm::Text
+    }
+
+    /// The adapter to ask once more with if a reply cannot be read; none by default.
+    fn fallback(&self) -> Option<Arc<dyn Adapter>> {
+        None
     }
 
     /// Cuts a reply into one section for each output, in the order of the signature. An output that the

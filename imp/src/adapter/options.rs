@@ -63,3 +63,15 @@ pub enum Missing<'a> {
     /// A text.
     Say(&'a str),
 }
+
+/// What form an adapter asks the provider to hold the reply to.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum OutputForm {
+    /// Text, in the adapter's own format.
+    Text,
+    /// Any JSON object.
+    Object,
+    /// A JSON object that fits a schema, which keeps to the rules of OpenAI's strict mode.
+    Schema(serde_json::Value),
+}

@@ -15,6 +15,7 @@ use crate::spec::{FieldSpec, SignatureSpec};
 use crate::text::read::{self, ReadError, ReadOptions, Source};
 use crate::text::write::FieldWriter;
 use crate::value::Value;
+use crate::variants::declare_order;
 
 /// The values of one side of a call: of the inputs or of the outputs.
 ///
@@ -173,7 +174,9 @@ pub trait OutputType: Sized {
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + DeserializeOwned + JsonSchema> OutputType for T {
     fn schema() -> Json {
-        schema_for::<T>(Side::Output)
+        let mut schema = schema_for::<T>(Side::Output);
+        declare_order::<T>(&mut schema);
+        schema
     }
 
     fn write(&self, out: &mut FieldWriter<'_>) -> Result<(), WriteError> {

@@ -7,15 +7,16 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use crate::dialect::Dialect;
+use crate::spec::FieldSpec;
 use crate::types::{Checks, Choice, Kind, Number, Object, Type, TypeTree};
 use crate::value::{Map, Value};
 
 /// The schema of the type, on one line with Python's spacing.
 pub(crate) fn schema_text(tree: &TypeTree, dialect: Dialect) -> String {
-    let mut printer =
-        Printer { tree, dialect, defs: Map::new(), seen: BTreeSet::new(), recursive: recursive(tree) };
+    let mut printer = Printer::new(tree, dialect);
     let mut schema = match tree.root.kind {
         // A type that contains itself has to stay among the definitions.
         Kind::Ref(at) if !printer.recursive.contains(&at) => printer.definition(at),
@@ -31,6 +32,45 @@ pub(crate) fn schema_text(tree: &TypeTree, dialect: Dialect) -> String {
         Dialect::Dspy => write_json(&mut text, &type_first(schema)),
     }
     text
+}
+
+/// The schema of an object with these fields by the rules of OpenAI's strict mode: every property is
+/// required, other ones are refused, and what may be left out may be null. `None` if a type cannot be put
+/// that way, as a map with arbitrary keys cannot.
+pub(crate) fn strict_schema(title_of_all: &str, fields: &[Arc<FieldSpec>], dialect: Dialect) -> Option<Map> {
+    let mut properties = Map::new();
+    let mut defs = Map::new();
+    let mut required: Vec<Value> = Vec::new();
+    for field in fields {
+        let mut printer = Printer { strict: true, ..Printer::new(&field.tree, dialect) };
+        let mut schema = printer.node(&field.tree.root, Place::Property(&field.name));
+        if printer.open {
+            return None;
+        }
+        if dialect == Dialect::Plain {
+            schema.insert("title", title(&field.name));
+        } else if let Some(default) = &field.default {
+            schema.insert("default", default.clone());
+        }
+        for (name, def) in std::mem::take(&mut printer.defs) {
+            // Two types of one name in two fields: one of them would be lost.
+            if defs.get(&name).is_some_and(|known| *known != def) {
+                return None;
+            }
+            defs.insert(name, def);
+        }
+        properties.insert(field.name.as_str(), schema);
+        required.push(field.name.as_str().into());
+    }
+    let mut map = typed("object");
+    map.insert("title", title_of_all);
+    map.insert("additionalProperties", false);
+    map.insert("properties", properties);
+    map.insert("required", required);
+    if !defs.is_empty() {
+        map.insert("$defs", defs);
+    }
+    Some(map)
 }
 
 /// The schema of an item, as §3 of the plain words has it: a union of simple types is a string there.
@@ -65,6 +105,24 @@ struct Printer<'t> {
     seen: BTreeSet<usize>,
     /// The definitions that contain themselves.
     recursive: BTreeSet<usize>,
+    /// By the rules of OpenAI's strict mode.
+    strict: bool,
+    /// Whether something was met that the strict mode cannot express.
+    open: bool,
+}
+
+impl<'t> Printer<'t> {
+    fn new(tree: &'t TypeTree, dialect: Dialect) -> Self {
+        Printer {
+            tree,
+            dialect,
+            defs: Map::new(),
+            seen: BTreeSet::new(),
+            recursive: recursive(tree),
+            strict: false,
+            open: false,
+        }
+    }
 }
 
 impl Printer<'_> {
@@ -112,7 +170,8 @@ impl Printer<'_> {
         if let Some(description) = &ty.description {
             map.insert("description", description.as_str());
         }
-        if let Some(default) = &ty.default {
+        // OpenAI's strict mode is documented to refuse defaults; DSPy sends them all the same.
+        if let Some(default) = ty.default.as_ref().filter(|_| self.dspy() || !self.strict) {
             map.insert("default", default.clone());
         }
         if let Some(checks) = &ty.checks {
@@ -123,6 +182,12 @@ impl Printer<'_> {
 
     fn kind(&mut self, ty: &Type, place: Place<'_>) -> Map {
         let inner = if matches!(place, Place::Item) { Place::Item } else { Place::Other };
+        self.open |= match &ty.kind {
+            Kind::Map { .. } | Kind::Opaque | Kind::ToolCalls | Kind::History => true,
+            // What has no type is refused too, but for DSPy, which sends it.
+            Kind::Any | Kind::Tuple(_) => !self.dspy(),
+            _ => false,
+        };
         match &ty.kind {
             Kind::Any => Map::new(),
             Kind::Null => typed("null"),
@@ -176,17 +241,13 @@ impl Printer<'_> {
                         map.insert("additionalProperties", true);
                     }
                 }
-                for key in ["minProperties", "maxProperties"] {
-                    if let Some(bound) = ty.schema.get(key) {
-                        map.insert(key, bound.clone());
-                    }
-                }
                 map
             }
             Kind::Object(object) => self.object(object),
             // §3: an item that is a union of simple types is called a string.
             Kind::Union { branches, tagged: false }
                 if !self.dspy()
+                    && !self.strict
                     && matches!(place, Place::Item)
                     && branches.iter().filter(|branch| !matches!(branch.kind, Kind::Null)).count() > 1
                     && branches.iter().all(|branch| is_simple(self.tree, branch)) =>
@@ -202,7 +263,7 @@ impl Printer<'_> {
                         printed.push(branch);
                     }
                 }
-                Map::from([(if *tagged { "oneOf" } else { "anyOf" }, printed)])
+                Map::from([(if *tagged && !self.strict { "oneOf" } else { "anyOf" }, printed)])
             }
             Kind::Ref(at) => self.reference(*at),
             Kind::ToolCalls => self.tool_calls(),
@@ -230,7 +291,7 @@ impl Printer<'_> {
         let values = || choice.members.iter().map(|member| member.value.clone());
         let mut map = Map::new();
         let described = choice.members.iter().any(|member| member.description.is_some());
-        if !self.dspy() && described {
+        if !self.dspy() && !self.strict && described {
             let members: Vec<Value> = choice
                 .members
                 .iter()
@@ -272,13 +333,13 @@ impl Printer<'_> {
         let required: Vec<Value> = object
             .properties
             .iter()
-            .filter(|property| property.required)
+            .filter(|property| property.required || self.strict)
             .map(|property| property.name.as_str().into())
             .collect();
         if !required.is_empty() {
             map.insert("required", required);
         }
-        if object.closed {
+        if object.closed || self.strict {
             map.insert("additionalProperties", false);
         }
         if self.dspy() {
@@ -413,6 +474,7 @@ fn bounds(map: &mut Map, checks: &Checks, kind: &Kind) {
     }
     let (least, most) = match kind {
         Kind::List { .. } => ("minItems", "maxItems"),
+        Kind::Map { .. } => ("minProperties", "maxProperties"),
         _ => ("minLength", "maxLength"),
     };
     for (key, bound) in [(least, checks.min_length), (most, checks.max_length)] {

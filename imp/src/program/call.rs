@@ -56,6 +56,13 @@ impl<'c, O: Outputs> Call<'c, O> {
         self
     }
 
+    /// Whether this call may fall back to the adapter's fallback. The default is the program's; a program
+    /// without a fallback has none in a call either.
+    pub fn fallback(mut self, yes: bool) -> Self {
+        self.overrides.fallback = Some(yes);
+        self
+    }
+
     /// Makes the call on this thread and waits for its answer.
     ///
     /// # Errors

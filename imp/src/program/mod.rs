@@ -3,18 +3,20 @@
 pub(crate) mod call;
 pub(crate) mod chain_of_thought;
 pub(crate) mod error;
+mod formatter;
 pub(crate) mod predict;
 pub(crate) mod prediction;
+mod trace;
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use crate::adapter::Adapter;
 use crate::adapter::chat::{Chat, read_reply};
 use crate::adapter::demo::Demo;
 use crate::adapter::options::FormatOptions;
 use crate::adapter::record::{Outputs, Record};
-use crate::error::{FormatError, SpecError, WriteError};
+use crate::error::{FormatError, ParseError, SpecError, WriteError};
 use crate::lm::{Completion, Config, LanguageModel, Request, Usage};
 use crate::message::Message;
 use crate::reply::Reply;
@@ -22,6 +24,7 @@ use crate::spec::{FieldSpec, SignatureSpec};
 use crate::text::write::{FieldWriter, Presence};
 
 use error::Error;
+use formatter::Formatter;
 use prediction::{Exchange, Prediction};
 
 /// A completion that is to differ from its siblings needs some heat; below this it is raised (Imp §13.5).
@@ -34,12 +37,12 @@ pub(crate) struct Program {
     /// An error waits here for the first call, so that making a program needs no `?`.
     spec: Result<Arc<SignatureSpec>, SpecError>,
     lm: Arc<dyn LanguageModel>,
-    adapter: Arc<dyn Adapter>,
+    main: Formatter,
+    /// Asked once if a reply of the main adapter cannot be read.
+    fallback: Option<Formatter>,
     options: FormatOptions,
     config: Config,
     retries: usize,
-    /// The system message and the demos, rendered once.
-    prefix: OnceLock<Arc<[Message]>>,
 }
 
 impl fmt::Debug for Program {
@@ -47,11 +50,12 @@ impl fmt::Debug for Program {
         f.debug_struct("Program")
             .field("spec", &self.spec)
             .field("model", &self.lm.model())
-            .field("adapter", &self.adapter)
+            .field("adapter", &self.main.adapter)
+            .field("fallback", &self.fallback.as_ref().map(|fallback| &fallback.adapter))
             .field("options", &self.options)
             .field("config", &self.config)
             .field("retries", &self.retries)
-            .finish_non_exhaustive()
+            .finish()
     }
 }
 
@@ -60,31 +64,41 @@ impl fmt::Debug for Program {
 pub(crate) struct Overrides {
     config: Config,
     retries: Option<usize>,
+    fallback: Option<bool>,
 }
 
 impl Program {
     pub(crate) fn new(spec: Result<Arc<SignatureSpec>, SpecError>, lm: Arc<dyn LanguageModel>) -> Self {
         let dialect = spec.as_ref().ok().and_then(|spec| spec.dialect).unwrap_or_default();
+        let adapter: Arc<dyn Adapter> = Arc::new(Chat::new().dialect(dialect));
         Program {
             spec,
             lm,
-            adapter: Arc::new(Chat::new().dialect(dialect)),
+            fallback: adapter.fallback().map(Formatter::new),
+            main: Formatter::new(adapter),
             options: FormatOptions::default(),
             config: Config::default(),
             retries: 0,
-            prefix: OnceLock::new(),
         }
     }
 
-    /// The program after a change of what the prefix is rendered from.
+    /// The program after a change of what the messages are rendered from.
     fn changed(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
-        self.prefix = OnceLock::new();
+        self.main.reset();
+        self.fallback.iter_mut().for_each(Formatter::reset);
         self
     }
 
-    pub(crate) fn adapter(self, adapter: impl Adapter + 'static) -> Self {
-        self.changed(|program| program.adapter = Arc::new(adapter))
+    pub(crate) fn adapter(mut self, adapter: impl Adapter + 'static) -> Self {
+        self.fallback = adapter.fallback().map(Formatter::new);
+        self.main = Formatter::new(Arc::new(adapter));
+        self
+    }
+
+    pub(crate) fn fallback(mut self, yes: bool) -> Self {
+        self.fallback = self.main.adapter.fallback().filter(|_| yes).map(Formatter::new);
+        self
     }
 
     pub(crate) fn demo(self, demo: Demo) -> Self {
@@ -117,89 +131,99 @@ impl Program {
         self.spec.as_ref()
     }
 
-    fn prefix(&self, spec: &SignatureSpec) -> Result<Arc<[Message]>, FormatError> {
-        if let Some(prefix) = self.prefix.get() {
-            return Ok(prefix.clone());
-        }
-        let mut messages = self.adapter.prefix(spec, &self.options)?;
-        for message in &mut messages {
-            message.share();
-        }
-        Ok(self.prefix.get_or_init(|| messages.into()).clone())
-    }
-
     /// The messages of a call.
     pub(crate) fn messages(&self, inputs: &dyn Record) -> Result<Vec<Message>, FormatError> {
         let spec = self.spec.as_ref().map_err(Clone::clone)?;
-        let inputs = WithDefaults(inputs);
-        let prefix = self.prefix(spec)?;
-        let mut messages = Vec::with_capacity(prefix.len() + 1);
-        messages.extend_from_slice(&prefix);
-        messages.extend(self.adapter.request(spec, &inputs, &self.options)?);
-        Ok(messages)
+        self.main.messages(spec, &WithDefaults(inputs), &self.options)
     }
 
-    /// A whole call.
+    /// A whole call: the adapter's request, its retries, and the fallback's one request.
     pub(crate) async fn run<O: Outputs>(
         &self,
         inputs: &(dyn Record + Sync),
         overrides: Overrides,
     ) -> Result<Prediction<O>, Error> {
         let spec = self.spec.as_ref().map_err(|error| Error::signature(error.clone()))?;
-        let messages = self.messages(inputs).map_err(Error::format)?;
         let config = heated(overrides.config.or(self.config.clone()));
-        let asked = config.n.unwrap_or(1).max(1) as usize;
-        let mut request = Request::new(messages).config(config);
-        let first = request.messages.len();
+        let capabilities = self.lm.capabilities();
+        let request = |formatter: &Formatter| {
+            formatter.request(spec, &WithDefaults(inputs), &self.options, config.clone(), &capabilities)
+        };
         let mut usage = Usage::default();
+
+        let mut first = request(&self.main).map_err(Error::format)?;
+        let originals = first.messages.len();
         let mut left = overrides.retries.unwrap_or(self.retries);
-        loop {
-            let completion = match self.lm.complete(&request).await {
-                Ok(completion) => completion,
-                Err(error) => return Err(Error::model(error, request.messages, usage)),
-            };
-            usage += completion.usage.clone();
-            if completion.choices.len() < asked {
-                let got = completion.choices.len();
-                return Err(Error::completions(asked, got, request.messages, usage));
-            }
-            match self.read(spec, &completion, asked) {
-                Ok(outputs) => {
-                    let exchange = Exchange {
-                        messages: request.messages,
-                        completion,
-                        usage,
-                        adapter: self.adapter.name(),
-                    };
-                    return Prediction::new(outputs, exchange);
-                }
-                Err((at, error)) if left == 0 => {
-                    return Err(Error::parse(error, at, request.messages, completion, usage));
-                }
-                Err((_, error)) => {
+        let failed = loop {
+            match self.attempt(spec, &*self.main.adapter, first, &mut usage).await? {
+                Ok(prediction) => return Ok(prediction),
+                Err(failed) if left == 0 => break failed,
+                Err(failed) => {
                     left -= 1;
                     // The original messages and the latest error; never a growing transcript.
-                    request.messages.truncate(first);
-                    request.messages.push(Message::user(error.retry_message()));
+                    first = failed.request;
+                    first.messages.truncate(originals);
+                    first.messages.push(Message::user(failed.error.retry_message()));
                 }
             }
+        };
+
+        let fallback = self.fallback.as_ref().filter(|_| overrides.fallback.unwrap_or(true));
+        let Some(fallback) = fallback else { return Err(failed.into_error(usage)) };
+        trace::falls_back(self.main.adapter.name(), fallback.adapter.name(), &failed.error);
+        let second = request(fallback).map_err(Error::format)?;
+        match self.attempt(spec, &*fallback.adapter, second, &mut usage).await? {
+            Ok(prediction) => Ok(prediction),
+            // The first error says what the model made of the format that the caller chose.
+            Err(_) => Err(failed.into_error(usage)),
         }
     }
 
-    /// Reads the choices; an error says which one could not be read.
-    fn read<O: Outputs>(
+    /// One request and the reading of its reply. The outer error is final; the inner one says that the
+    /// reply could not be read.
+    async fn attempt<O: Outputs>(
         &self,
         spec: &SignatureSpec,
-        completion: &Completion,
-        asked: usize,
-    ) -> Result<Vec<O>, (usize, crate::error::ParseError)> {
-        let choices = completion.choices.iter().take(asked).enumerate();
-        choices
-            .map(|(at, choice)| {
-                let text = choice.text.as_deref().unwrap_or_default();
-                read_reply(&*self.adapter, spec, Reply::Text(text)).map_err(|error| (at, error))
-            })
-            .collect()
+        adapter: &dyn Adapter,
+        request: Request,
+        usage: &mut Usage,
+    ) -> Result<Result<Prediction<O>, Unread>, Error> {
+        let asked = request.config.n.unwrap_or(1).max(1) as usize;
+        let completion = match self.lm.complete(&request).await {
+            Ok(completion) => completion,
+            Err(error) => return Err(Error::model(error, request.messages, *usage)),
+        };
+        *usage += completion.usage;
+        if completion.choices.len() < asked {
+            return Err(Error::completions(asked, completion.choices.len(), request.messages, *usage));
+        }
+        let mut outputs = Vec::with_capacity(asked);
+        for (at, choice) in completion.choices.iter().take(asked).enumerate() {
+            let reply = Reply::Text(choice.text.as_deref().unwrap_or_default());
+            match read_reply(adapter, spec, reply) {
+                Ok(read) => outputs.push(read),
+                Err(error) => return Ok(Err(Unread { error, at, request, completion })),
+            }
+        }
+        trace::read(adapter.name());
+        let exchange =
+            Exchange { messages: request.messages, completion, usage: *usage, adapter: adapter.name() };
+        Prediction::new(outputs, exchange).map(Ok)
+    }
+}
+
+/// A reply that could not be read.
+struct Unread {
+    error: ParseError,
+    /// Which completion it was, from 0.
+    at: usize,
+    request: Request,
+    completion: Completion,
+}
+
+impl Unread {
+    fn into_error(self, usage: Usage) -> Error {
+        Error::parse(self.error, self.at, self.request.messages, self.completion, usage)
     }
 }
 

@@ -171,8 +171,16 @@ impl<I: Inputs> Predict<I> {
         self
     }
 
-    /// How often a reply that cannot be read is asked for again, with the error's text (Imp §13.7). The
-    /// default is 0.
+    /// Whether a reply that cannot be read is asked for once more through the adapter's fallback, which
+    /// for [`Chat`](crate::Chat) is [`Json`](crate::Json) (Imp §13.7). The default is yes. If that reply cannot be
+    /// read either, the first error is returned.
+    pub fn fallback(mut self, yes: bool) -> Self {
+        self.program = self.program.fallback(yes);
+        self
+    }
+
+    /// How often a reply that cannot be read is asked for again, with the error's text, before the fallback
+    /// (Imp §13.7). The default is 0.
     pub fn retries(mut self, retries: usize) -> Self {
         self.program = self.program.retries(retries);
         self

@@ -3,7 +3,7 @@
 
 mod datetime;
 pub(crate) mod docs;
-mod json;
+pub(crate) mod json;
 mod number;
 pub(crate) mod read;
 pub(crate) mod scan;

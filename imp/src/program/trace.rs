@@ -1,0 +1,19 @@
+//! What programs tell `tracing`, where the feature is on.
+
+use crate::error::ParseError;
+
+/// A reply was read by `adapter`.
+pub(super) fn read(adapter: &str) {
+    #[cfg(feature = "tracing")]
+    tracing::debug!(target: "imp", adapter, "reply read");
+    #[cfg(not(feature = "tracing"))]
+    let _ = adapter;
+}
+
+/// A reply of `failed` could not be read, and `adapter` is asked with.
+pub(super) fn falls_back(failed: &str, adapter: &str, error: &ParseError) {
+    #[cfg(feature = "tracing")]
+    tracing::info!(target: "imp", adapter = failed, fallback_adapter = adapter, %error, "reply not read, falling back");
+    #[cfg(not(feature = "tracing"))]
+    let _ = (failed, adapter, error);
+}
