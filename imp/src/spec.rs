@@ -72,10 +72,14 @@ pub(crate) enum Slot {
     JsonSystemDspy,
     JsonRequirementsPlain,
     JsonRequirementsDspy,
+    XmlSystemPlain,
+    XmlSystemDspy,
+    XmlRequirementsPlain,
+    XmlRequirementsDspy,
 }
 
 impl Slot {
-    const COUNT: usize = Slot::JsonRequirementsDspy as usize + 1;
+    const COUNT: usize = Slot::XmlRequirementsDspy as usize + 1;
 }
 
 impl Rendered {

@@ -14,6 +14,7 @@ pub(crate) mod record;
 pub(crate) mod schema_text;
 pub(crate) mod typed;
 pub(crate) mod words;
+pub(crate) mod xml;
 
 use std::fmt;
 use std::sync::Arc;
