@@ -121,7 +121,8 @@ impl<'a> Expansion<'a> {
         let params = &self.record.params;
         let role = self.role();
         let mut seen = Vec::new();
-        let generic = self.record.fields.iter().filter(|field| params.mentioned(&field.ty) && !field.unreadable);
+        let generic =
+            self.record.fields.iter().filter(|field| params.mentioned(&field.ty) && !field.unreadable);
         let predicates = generic.filter_map(|field| {
             let ty = &field.ty;
             // Twice the same bound for every lifetime, `&'a T` and `&'b T`, would be ambiguous.
@@ -330,7 +331,8 @@ impl<'a> Expansion<'a> {
         let impls = self.record.fields.iter().enumerate().filter_map(|(index, field)| {
             let ty = &field.ty;
             let value = self.default_value(field)?;
-            let head = self.bare_head(&quote!(__imp::FieldDefault<#index, #ty> for), &self.record.original.ident);
+            let head =
+                self.bare_head(&quote!(__imp::FieldDefault<#index, #ty> for), &self.record.original.ident);
             Some(quote! {
                 #[automatically_derived]
                 #head {
@@ -590,7 +592,8 @@ impl<'a> Expansion<'a> {
 
     // A static inside of a generic impl is one for all types: those go through a map.
     fn spec(&self, of_static: &str, of_map: &str) -> TokenStream {
-        let (of_static, of_map) = (Ident::new(of_static, Span::call_site()), Ident::new(of_map, Span::call_site()));
+        let (of_static, of_map) =
+            (Ident::new(of_static, Span::call_site()), Ident::new(of_map, Span::call_site()));
         if self.record.params.types.is_empty() {
             quote!(static SPEC: __imp::SpecCell = __imp::SpecCell::new(); SPEC.#of_static::<Self>())
         } else {
@@ -608,7 +611,8 @@ impl<'a> Expansion<'a> {
         let params = &self.record.params;
         let role = self.role();
         let mut asked = Vec::new();
-        let fixed = self.record.fields.iter().filter(|field| !params.mentioned(&field.ty) && !field.unreadable);
+        let fixed =
+            self.record.fields.iter().filter(|field| !params.mentioned(&field.ty) && !field.unreadable);
         for field in fixed {
             let ty = params.without_lifetimes(field.ty.clone());
             asked.push(under(&ty, role.clone()));
@@ -729,7 +733,9 @@ fn asked_of<'f>(field: &'f Field<'_>) -> Vec<(&'static str, &'f Ident)> {
 
 fn marker(constraint: Constraint) -> &'static str {
     match constraint {
-        Constraint::Gt | Constraint::Ge | Constraint::Lt | Constraint::Le | Constraint::MultipleOf => "NumericType",
+        Constraint::Gt | Constraint::Ge | Constraint::Lt | Constraint::Le | Constraint::MultipleOf => {
+            "NumericType"
+        }
         Constraint::MinLength | Constraint::MaxLength => "LengthType",
         Constraint::AllowInfNan => "FloatType",
         Constraint::Pattern => "TextType",

@@ -1,3 +1,6 @@
-//! What the tests of `imp` share: the conformance corpus and the program that runs it.
+//! What the tests of `imp` share: the conformance corpus and the program that runs it, generators of
+//! random signatures and values, and shorthands.
 
 pub mod conformance;
+pub mod generate;
+pub mod plain;

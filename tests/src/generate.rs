@@ -1,0 +1,1 @@
+//! Seeded generators of specs, values and hostile texts.
