@@ -166,11 +166,16 @@ impl SignatureSpec {
         if let Some(instructions) = &self.instructions {
             return Cow::Borrowed(instructions);
         }
+        Cow::Owned(self.default_instructions())
+    }
+
+    /// The sentence for no instructions.
+    pub(crate) fn default_instructions(&self) -> String {
         let names = |fields: &[Arc<FieldSpec>]| {
             fields.iter().map(|field| format!("`{}`", field.name)).collect::<Vec<_>>().join(", ")
         };
         let (inputs, outputs) = (names(&self.inputs), names(&self.outputs));
-        Cow::Owned(format!("Given the fields {inputs}, produce the fields {outputs}."))
+        format!("Given the fields {inputs}, produce the fields {outputs}.")
     }
 
     /// The same signature with other instructions: what an optimiser changes.

@@ -71,7 +71,7 @@ pub trait Adapter: fmt::Debug + Send + Sync {
 
     /// The sentence with the signature's instructions.
     fn task_description(&self, spec: &SignatureSpec) -> String {
-        assembly::task_description(spec)
+        assembly::task_description(spec, self.dialect())
     }
 
     /// The system message: description, structure and task, a line each.

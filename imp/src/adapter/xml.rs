@@ -278,7 +278,8 @@ pub(crate) fn is_nested(tree: &TypeTree, dialect: Dialect) -> bool {
                 tree.resolve(items).kind,
                 Kind::Reasoning | Kind::Code { .. } | Kind::History | Kind::ToolCalls
             ),
-            kind => matches!(kind, Kind::Map { .. } | Kind::Object(_)),
+            Kind::List { items: None, unique: false } | Kind::Map { .. } | Kind::Object(_) => true,
+            _ => false,
         },
         Dialect::Plain => {
             let ty = match &ty.kind {
@@ -327,7 +328,9 @@ impl<'t> Skeleton<'t> {
         match ty.map(|ty| &ty.kind) {
             Some(Kind::Ref(at)) => {
                 let tree = self.tree;
-                let (Some((_, ty)), Some(open)) = (tree.defs.get(*at), self.open.get_mut(*at)) else { return };
+                let (Some((_, ty)), Some(open)) = (tree.defs.get(*at), self.open.get_mut(*at)) else {
+                    return;
+                };
                 if !std::mem::replace(open, true) {
                     self.content(out, Some(ty), room);
                     if let Some(open) = self.open.get_mut(*at) {

@@ -213,9 +213,7 @@ pub(super) fn branch<'t>(tree: &'t TypeTree, ty: &'t Type, value: &Value) -> &'t
             is_instance(map, object)
                 && object.properties.iter().all(|property| match map.get(&property.name) {
                     Some(value) => match &tree.resolve(&property.ty).kind {
-                        Kind::Choice(choice) => {
-                            choice.members.iter().any(|member| member.value == *value)
-                        }
+                        Kind::Choice(choice) => choice.members.iter().any(|member| member.value == *value),
                         _ => true,
                     },
                     None => !property.required,

@@ -120,8 +120,7 @@ impl<'a> FieldWriter<'a> {
     /// The value is nested too deeply.
     pub(crate) fn data(&mut self, value: &Value) -> Result<(), WriteError> {
         let start = self.out.len();
-        let result =
-            if self.form == Form::Xml { xml::write(self, value) } else { data::write(self, value) };
+        let result = if self.form == Form::Xml { xml::write(self, value) } else { data::write(self, value) };
         if result.is_err() {
             self.out.truncate(start);
         }
