@@ -130,7 +130,15 @@ impl<'a> Field<'a> {
         let attrs = FieldAttrs::from_syn(&original.attrs, errors);
         let name = Name::of(ident, &attrs, record);
         let ty = without_self(original.ty.to_token_stream(), itself);
-        Some(Field { original, ident, ty, unreadable: false, attrs, docs: Docs::from_syn(&original.attrs), name })
+        Some(Field {
+            original,
+            ident,
+            ty,
+            unreadable: false,
+            attrs,
+            docs: Docs::from_syn(&original.attrs),
+            name,
+        })
     }
 }
 

@@ -68,7 +68,10 @@ fn check_lifetimes(record: &Record<'_>, errors: &mut Errors) {
         return;
     }
     for field in record.fields.iter().filter(|field| field.unreadable) {
-        errors.on(&field.original.ty, "an output cannot borrow from the reply: use an owned type such as `String`");
+        errors.on(
+            &field.original.ty,
+            "an output cannot borrow from the reply: use an owned type such as `String`",
+        );
     }
 }
 
@@ -88,7 +91,10 @@ fn check_text_fields(record: &Record<'_>, errors: &mut Errors) {
     let Some((first, _)) = marked.next() else { return };
     for (_, set) in marked {
         let first = first.ident.unraw();
-        errors.at(set.word.span(), format_args!("`text_field` is on `{first}` already: only one output can have it"));
+        errors.at(
+            set.word.span(),
+            format_args!("`text_field` is on `{first}` already: only one output can have it"),
+        );
     }
 }
 
@@ -149,7 +155,10 @@ fn check_name_is_free(record: &Record<'_>, errors: &mut Errors) {
                     Some(other) if other.ident == field.ident => {}
                     Some(other) => {
                         let other = other.ident.unraw();
-                        errors.at(span, format_args!("`{name}` is a name of the field `{other}` already: choose another"));
+                        errors.at(
+                            span,
+                            format_args!("`{name}` is a name of the field `{other}` already: choose another"),
+                        );
                     }
                     None => {}
                 },
@@ -172,13 +181,9 @@ fn check_completed(name: &str, span: Span, errors: &mut Errors) {
 fn check_ranges(field: &Field<'_>, errors: &mut Errors) {
     use Constraint::{Ge, Gt, Le, Lt, MaxLength, MinLength, MultipleOf};
     let bounds = &field.attrs.bounds;
-    for (low, high, strict) in [
-        (Ge, Le, false),
-        (Ge, Lt, true),
-        (Gt, Le, true),
-        (Gt, Lt, true),
-        (MinLength, MaxLength, false),
-    ] {
+    for (low, high, strict) in
+        [(Ge, Le, false), (Ge, Lt, true), (Gt, Le, true), (Gt, Lt, true), (MinLength, MaxLength, false)]
+    {
         let find = |constraint| bounds.iter().find(|bound| bound.constraint == constraint);
         let (Some(low), Some(high)) = (find(low), find(high)) else { continue };
         let (Some(from), Some(to)) = (constant(low), constant(high)) else { continue };

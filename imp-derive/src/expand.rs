@@ -121,7 +121,8 @@ impl<'a> Expansion<'a> {
         let params = &self.record.params;
         let role = self.role();
         let mut seen = Vec::new();
-        let generic = self.record.fields.iter().filter(|field| params.mentioned(&field.ty) && !field.unreadable);
+        let generic =
+            self.record.fields.iter().filter(|field| params.mentioned(&field.ty) && !field.unreadable);
         let predicates = generic.filter_map(|field| {
             let ty = &field.ty;
             // Twice the same bound for every lifetime, `&'a T` and `&'b T`, would be ambiguous.
@@ -330,7 +331,8 @@ impl<'a> Expansion<'a> {
         let impls = self.record.fields.iter().enumerate().filter_map(|(index, field)| {
             let ty = &field.ty;
             let value = self.default_value(field)?;
-            let head = self.bare_head(&quote!(__imp::FieldDefault<#index, #ty> for), &self.record.original.ident);
+            let head =
+                self.bare_head(&quote!(__imp::FieldDefault<#index, #ty> for), &self.record.original.ident);
             Some(quote! {
                 #[automatically_derived]
                 #head {
@@ -452,20 +454,24 @@ impl<'a> Expansion<'a> {
     ///             _ => Ok(()),
     ///         }
     ///     }
+    ///
+    ///     fn is_complete(&self) -> bool {
+    ///         true
+    ///     }
     /// }
-    /// /* and for `TicketPartial` with `write_some` */
+    /// /* and for `TicketPartial` with `write_some`, without `is_complete` */
     /// ```
     fn records(&self) -> TokenStream {
-        [(&self.record.original.ident, "write"), (&self.partial, "write_some")]
+        [(&self.record.original.ident, "write", true), (&self.partial, "write_some", false)]
             .into_iter()
-            .map(|(ty, function)| {
+            .map(|(ty, function, complete)| {
                 let function = Ident::new(function, Span::call_site());
                 let arms = self.each(|index, field| {
                     let (ident, operations) = (field.ident, self.operations(field));
                     quote!(#index => #operations::#function(&self.#ident, __out))
                 });
                 let head = self.head(&quote!(__imp::Record for), ty, &TokenStream::new());
-                record_impl(&head, &arms)
+                record_impl(&head, &arms, complete)
             })
             .collect()
     }
@@ -590,7 +596,8 @@ impl<'a> Expansion<'a> {
 
     // A static inside of a generic impl is one for all types: those go through a map.
     fn spec(&self, of_static: &str, of_map: &str) -> TokenStream {
-        let (of_static, of_map) = (Ident::new(of_static, Span::call_site()), Ident::new(of_map, Span::call_site()));
+        let (of_static, of_map) =
+            (Ident::new(of_static, Span::call_site()), Ident::new(of_map, Span::call_site()));
         if self.record.params.types.is_empty() {
             quote!(static SPEC: __imp::SpecCell = __imp::SpecCell::new(); SPEC.#of_static::<Self>())
         } else {
@@ -608,7 +615,8 @@ impl<'a> Expansion<'a> {
         let params = &self.record.params;
         let role = self.role();
         let mut asked = Vec::new();
-        let fixed = self.record.fields.iter().filter(|field| !params.mentioned(&field.ty) && !field.unreadable);
+        let fixed =
+            self.record.fields.iter().filter(|field| !params.mentioned(&field.ty) && !field.unreadable);
         for field in fixed {
             let ty = params.without_lifetimes(field.ty.clone());
             asked.push(under(&ty, role.clone()));
@@ -686,7 +694,14 @@ impl<'a> Expansion<'a> {
     }
 }
 
-pub(crate) fn record_impl(head: &TokenStream, arms: &[TokenStream]) -> TokenStream {
+pub(crate) fn record_impl(head: &TokenStream, arms: &[TokenStream], complete: bool) -> TokenStream {
+    let is_complete = complete.then(|| {
+        quote! {
+            fn is_complete(&self) -> ::core::primitive::bool {
+                true
+            }
+        }
+    });
     quote! {
         #[automatically_derived]
         #head {
@@ -701,6 +716,8 @@ pub(crate) fn record_impl(head: &TokenStream, arms: &[TokenStream]) -> TokenStre
                     _ => ::core::result::Result::Ok(()),
                 }
             }
+
+            #is_complete
         }
     }
 }
@@ -729,7 +746,9 @@ fn asked_of<'f>(field: &'f Field<'_>) -> Vec<(&'static str, &'f Ident)> {
 
 fn marker(constraint: Constraint) -> &'static str {
     match constraint {
-        Constraint::Gt | Constraint::Ge | Constraint::Lt | Constraint::Le | Constraint::MultipleOf => "NumericType",
+        Constraint::Gt | Constraint::Ge | Constraint::Lt | Constraint::Le | Constraint::MultipleOf => {
+            "NumericType"
+        }
         Constraint::MinLength | Constraint::MaxLength => "LengthType",
         Constraint::AllowInfNan => "FloatType",
         Constraint::Pattern => "TextType",

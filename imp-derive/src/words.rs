@@ -139,7 +139,8 @@ fn tokens(input: ParseStream<'_>) -> TokenStream {
 
 /// `= ` behind a word that needs a value; `example` is how it is written in full.
 fn equals(word: &Ident, example: &str, input: ParseStream<'_>) -> syn::Result<()> {
-    let has_value = input.parse::<Option<Token![=]>>()?.is_some() && !input.is_empty() && !input.peek(Token![,]);
+    let has_value =
+        input.parse::<Option<Token![=]>>()?.is_some() && !input.is_empty() && !input.peek(Token![,]);
     if has_value {
         return Ok(());
     }

@@ -140,7 +140,10 @@ fn no_implicit_prelude() {
     let ask = partial.complete().map(|ask| (ask.about, ask.hints));
     assert_eq!(ask, Ok((7, Vec::new())));
     let missing = no_prelude::AskPartial::<u8>::default().complete().err();
-    assert_eq!(missing.map(|missing| missing.to_string()).unwrap_or_default(), "these fields have no value and no default: about");
+    assert_eq!(
+        missing.map(|missing| missing.to_string()).unwrap_or_default(),
+        "these fields have no value and no default: about"
+    );
     let missing = no_prelude::AnswerPartial::default().complete().err();
     assert_eq!(missing.as_ref().map(imp::MissingFields::names), Some(&["answer"][..]));
 }
@@ -206,7 +209,15 @@ pub mod lints {
     #[must_use]
     pub fn all(ask: &Ask<'_>, answer: &Answer) -> String {
         let unused = Unused { one: String::new() };
-        format!("{} {:?} {:?} {} {} {}", ask.context.len(), ask.note, answer.level, ask.rest, answer.private.0, unused.one)
+        format!(
+            "{} {:?} {:?} {} {} {}",
+            ask.context.len(),
+            ask.note,
+            answer.level,
+            ask.rest,
+            answer.private.0,
+            unused.one
+        )
     }
 }
 
@@ -236,7 +247,7 @@ mod raw_identifiers {
 
 #[test]
 fn raw_identifiers() {
-    use raw_identifiers::{enumPartial, r#enum, structFields, r#struct};
+    use raw_identifiers::{r#enum, enumPartial, r#struct, structFields};
 
     let structFields { r#match, .. } = r#struct::FIELDS;
     assert_eq!(r#match.name(), "match");

@@ -31,7 +31,11 @@ fn default<S: Describe>(name: &str) -> Option<serde_json::Value> {
 }
 
 fn bounds<S: Describe>(name: &str) -> Vec<String> {
-    field::<S>(name).constraints.iter().map(|(constraint, bound)| format!("{constraint:?} {bound:?}")).collect()
+    field::<S>(name)
+        .constraints
+        .iter()
+        .map(|(constraint, bound)| format!("{constraint:?} {bound:?}"))
+        .collect()
 }
 
 #[derive(Debug, PartialEq, Signature)]
@@ -100,7 +104,8 @@ struct Reply<T> {
 #[test]
 fn generic_structs() {
     let about = "x".to_owned();
-    let partial = GenericPartial { about: Some(&about), other: Some(&[]), more: Some(vec![1]), ..Default::default() };
+    let partial =
+        GenericPartial { about: Some(&about), other: Some(&[]), more: Some(vec![1]), ..Default::default() };
     let whole: Generic<'_, String, u8, 3> = partial.complete().expect("the rest has defaults");
     assert_eq!((whole.about.as_str(), whole.count), ("x", 3));
     assert_eq!(names::<Generic<'_, String>>(), ["about", "other", "more", "count", "hints"]);
@@ -153,7 +158,10 @@ struct Renamed {
 fn names_of_the_generated_structs() {
     let handles: Handles = Named::FIELDS;
     assert_eq!(handles.question.name(), "question");
-    assert_eq!(NamedDraft { question: None }.complete().err().map(|e| e.names().to_vec()), Some(vec!["question"]));
+    assert_eq!(
+        NamedDraft { question: None }.complete().err().map(|e| e.names().to_vec()),
+        Some(vec!["question"])
+    );
     assert_eq!(format!("{:?}", Draft { reply: Some("x".into()) }), "Draft { reply: Some(\"x\") }");
     assert!(Empty {}.eq_nothing());
     assert!(EmptyPartial {}.complete().is_ok());
@@ -189,7 +197,8 @@ struct Many {
 #[test]
 fn many_fields() {
     assert_eq!(names::<Many>().concat(), "abcdefghijklmnopq");
-    let missing = ManyPartial { c: Some(3), ..Default::default() }.complete().err().expect("most are missing");
+    let missing =
+        ManyPartial { c: Some(3), ..Default::default() }.complete().err().expect("most are missing");
     assert_eq!(missing.names().concat(), "abdefghijklmopq");
 }
 
@@ -226,7 +235,10 @@ struct Described {
 fn docs_and_words() {
     let all = meta::<Documented>();
     assert_eq!(all.docs, " First line.\n\n   Indented.\nBy concat.\n");
-    assert_eq!((all.name, all.instructions, all.dialect), ("Documented", Some("Do it."), Some(Dialect::Dspy)));
+    assert_eq!(
+        (all.name, all.instructions, all.dialect),
+        ("Documented", Some("Do it."), Some(Dialect::Dspy))
+    );
     let texts: Vec<_> = all.fields.iter().map(|field| (field.docs, field.desc)).collect();
     assert_eq!(
         texts,
@@ -433,7 +445,8 @@ struct Tree {
 #[test]
 fn a_struct_of_itself() {
     let leaf = || Tree { name: "leaf".to_owned(), kids: vec![], parent: None };
-    let partial = TreePartial { name: Some("root".to_owned()), kids: Some(vec![leaf()]), ..Default::default() };
+    let partial =
+        TreePartial { name: Some("root".to_owned()), kids: Some(vec![leaf()]), ..Default::default() };
     let tree = partial.complete().expect("all fields");
     assert_eq!(tree.kids, [leaf()]);
     assert!((field::<Tree>("kids").schema)().to_string().contains("Tree"));
