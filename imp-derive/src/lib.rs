@@ -1,9 +1,31 @@
-//! The derive of `imp`.
+//! The derive of `imp`, and nothing else: use it as `imp::Signature`, where it is documented.
+
+mod ast;
+mod attr;
+mod case;
+mod check;
+mod doc;
+mod errors;
+mod expand;
+mod fallback;
+mod foreign;
+mod imp_path;
+mod suggest;
+mod types;
+mod words;
 
 use proc_macro::TokenStream;
 
-/// Derives `Signature`; documented at the re-export in `imp`.
+// The documentation is at the re-export, `imp::Signature`: rustdoc puts both texts on one page.
+#[allow(missing_docs, clippy::missing_docs_in_private_items)]
 #[proc_macro_derive(Signature, attributes(signature, field, serde, schemars))]
-pub fn derive_signature(_: TokenStream) -> TokenStream {
-    TokenStream::new()
+pub fn derive_signature(input: TokenStream) -> TokenStream {
+    let input = syn::parse_macro_input!(input as syn::DeriveInput);
+    let mut errors = errors::Errors::new();
+    let record = ast::Record::from_syn(&input, &mut errors);
+    check::check(&record, &mut errors);
+    let code = if record.is_struct { expand::expand(&record) } else { fallback::expand(&record) };
+    // With errors too: what uses the struct should not complain as well.
+    let errors = errors.to_tokens();
+    quote::quote!(#errors #code).into()
 }

@@ -1038,7 +1038,7 @@ mod tests {
     use crate::adapter::field_list::field_list;
     use crate::dialect::Dialect;
 
-    fn output(field: Json) -> Result<FieldSpec, SpecError> {
+    fn output(field: &Json) -> Result<FieldSpec, SpecError> {
         let spec = spec_of(&json!({ "outputs": [field] }))?;
         Ok(FieldSpec::clone(&spec.outputs[0]))
     }
@@ -1102,7 +1102,7 @@ mod tests {
         ] {
             let mut field = field;
             field["name"] = "v".into();
-            let Ok(field) = output(field) else {
+            let Ok(field) = output(&field) else {
                 assert_eq!(label, "");
                 continue;
             };
@@ -1152,13 +1152,13 @@ mod tests {
             if field.get("name").is_none() {
                 field["name"] = "v".into();
             }
-            assert_eq!(output(field).unwrap_err().to_string(), error);
+            assert_eq!(output(&field).unwrap_err().to_string(), error);
         }
         let mut deep = json!("str");
         for _ in 0..200 {
             deep = json!({ "list": deep });
         }
-        assert!(output(json!({"name": "v", "type": deep})).unwrap_err().to_string().contains("64 deep"));
+        assert!(output(&json!({"name": "v", "type": deep})).unwrap_err().to_string().contains("64 deep"));
     }
 
     #[test]

@@ -1,6 +1,11 @@
 //! Typed calls to language models.
 
+// The derive names this crate as `::imp`, also in its own tests.
+#[cfg(test)]
+extern crate self as imp;
+
 mod adapter;
+mod bounds;
 mod described;
 mod dialect;
 mod error;
@@ -32,12 +37,15 @@ pub use adapter::record::{
     Describe, FieldReader, InputType, Inputs, OutputSignature, OutputType, Outputs, PartOf, Record, Section,
     Signature,
 };
+pub use adapter::typed::read_reply;
+pub use bounds::{FloatType, LengthType, NumericType, TextType};
 pub use dialect::Dialect;
 pub use error::{
     FieldFailure, FormatError, MissingFields, ParseError, ParseErrorKind, SpecError, WriteError,
 };
 pub use field::Field;
 pub use fields::Fields;
+#[doc = include_str!("derive.md")]
 pub use imp_derive::Signature;
 pub use lm::{
     Capabilities, Choice, Completion, Config, FinishReason, LanguageModel, LmError, LmErrorKind, OpenAi,

@@ -2,7 +2,6 @@
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::dialect::Dialect;
@@ -12,7 +11,7 @@ use crate::value::Value;
 
 /// Which side of a call a struct is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub(crate) enum Side {
     /// The inputs.
     Input,
     /// The outputs.
@@ -71,19 +70,10 @@ pub enum Bound {
 }
 
 /// The JSON Schema of `T`, with named types in `$defs`, as it is written or as it is read.
-pub fn schema_for<T: JsonSchema + ?Sized>(side: Side) -> Json {
+pub(crate) fn schema_for<T: JsonSchema + ?Sized>(side: Side) -> Json {
     let settings = match side {
         Side::Input => SchemaSettings::draft2020_12().for_serialize(),
         Side::Output => SchemaSettings::draft2020_12().for_deserialize(),
     };
     settings.into_generator().into_root_schema_for::<T>().to_value()
-}
-
-/// A default as a value.
-///
-/// # Errors
-///
-/// The default's own `Serialize` refuses.
-pub fn default_value<T: Serialize>(default: fn() -> T) -> Result<Value, String> {
-    serde_json::to_value(default()).map(Value::from).map_err(|error| error.to_string())
 }

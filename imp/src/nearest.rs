@@ -24,32 +24,27 @@ pub(crate) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) 
 
 /// The end of an error about an unknown word: the nearest known one, else all of them.
 pub(crate) fn remedy(word: &str, known: &[&str]) -> String {
-    match nearest(word, known.iter().copied()) {
-        Some(known) => format!("did you mean `{known}`?"),
-        None => {
-            let known: Vec<String> = known.iter().map(|word| format!("`{word}`")).collect();
-            format!("known are {}", known.join(", "))
-        }
+    if let Some(known) = nearest(word, known.iter().copied()) {
+        return format!("did you mean `{known}`?");
     }
+    let known: Vec<String> = known.iter().map(|word| format!("`{word}`")).collect();
+    format!("known are {}", known.join(", "))
 }
 
 fn distance(a: &[char], b: &[char]) -> usize {
-    let mut before = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
+    let (mut two_above, mut above) = (Vec::new(), (0..=b.len()).collect::<Vec<usize>>());
     for (i, x) in a.iter().enumerate() {
         let mut row = vec![i + 1];
         for (j, y) in b.iter().enumerate() {
-            let change = last[j] + usize::from(x != y);
-            let mut least = change.min(last[j + 1] + 1).min(row[j] + 1);
+            let mut cost = (above[j] + usize::from(x != y)).min(above[j + 1] + 1).min(row[j] + 1);
             if i > 0 && j > 0 && *x == b[j - 1] && a[i - 1] == *y {
-                let swapped: &Vec<usize> = &before;
-                least = least.min(swapped[j - 1] + 1);
+                cost = cost.min(two_above[j - 1] + 1);
             }
-            row.push(least);
+            row.push(cost);
         }
-        before = std::mem::replace(&mut last, row);
+        two_above = std::mem::replace(&mut above, row);
     }
-    last[b.len()]
+    above[b.len()]
 }
 
 #[cfg(test)]

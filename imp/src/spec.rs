@@ -199,17 +199,14 @@ impl SignatureSpec {
         description: impl Into<String>,
     ) -> Result<Self, SpecError> {
         let name = field.as_ref();
-        match self.inputs.iter_mut().chain(&mut self.outputs).find(|field| field.name == name) {
-            Some(field) => Arc::make_mut(field).description = Some(description.into()),
-            None => {
-                let known: Vec<&str> =
-                    self.inputs.iter().chain(&self.outputs).map(|field| field.name.as_str()).collect();
-                return Err(SpecError::new(format!(
-                    "the signature has no field `{name}`: {}",
-                    remedy(name, &known)
-                )));
-            }
-        }
+        let Some(found) = self.inputs.iter_mut().chain(&mut self.outputs).find(|field| field.name == name)
+        else {
+            let fields = self.inputs.iter().chain(&self.outputs);
+            let known: Vec<&str> = fields.map(|field| field.name.as_str()).collect();
+            let remedy = remedy(name, &known);
+            return Err(SpecError::new(format!("the signature has no field `{name}`: {remedy}")));
+        };
+        Arc::make_mut(found).description = Some(description.into());
         self.rendered = Rendered::default();
         Ok(self)
     }
@@ -665,6 +662,7 @@ mod tests {
 
     #[test]
     fn what_only_the_schemas_show_is_an_error() {
+        static ONE: [FieldMeta; 1] = [FIELD];
         static TWICE: [FieldMeta; 2] = [FIELD, FIELD];
         static END: [FieldMeta; 1] = [FieldMeta { name: "completed", ..FIELD }];
         static SPACED: [FieldMeta; 1] = [FieldMeta { name: "a b", ..FIELD }];
@@ -689,7 +687,6 @@ mod tests {
             assert_eq!(error.field(), Some(name), "{error}");
             assert!(error.to_string().contains(part), "{error}");
         }
-        static ONE: [FieldMeta; 1] = [FIELD];
         let outputs = SignatureSpec::outputs_from_meta(&meta(&ONE)).unwrap();
         let error = SignatureSpec::from_meta(&meta(&ONE), &outputs).unwrap_err();
         assert_eq!(

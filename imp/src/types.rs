@@ -235,22 +235,34 @@ impl TypeTree {
 
     /// The node that `ty` is, through any reference.
     pub(crate) fn resolve<'t>(&'t self, mut ty: &'t Type) -> &'t Type {
-        while let Kind::Ref(at) = ty.kind {
-            ty = &self.defs[at].1;
+        // Each reference is followed once; a chain that comes back to itself leads nowhere.
+        for _ in 0..=self.defs.len() {
+            match ty.kind {
+                Kind::Ref(at) => ty = &self.defs[at].1,
+                _ => break,
+            }
         }
         ty
     }
 
-    /// The type without its null branch, if it has one: `T` of an `Option<T>`. A union of several
-    /// others keeps them all.
+    /// Whether null is a value of the type.
     pub(crate) fn nullable(&self) -> bool {
         self.is_nullable(&self.root)
     }
 
+    /// Whether null is a value of a node of this type.
     pub(crate) fn is_nullable(&self, ty: &Type) -> bool {
+        self.allows_null(ty, self.defs.len() + 1)
+    }
+
+    /// A newtype around an `Option` of itself is a union that is its own branch: `depth` ends that.
+    fn allows_null(&self, ty: &Type, depth: usize) -> bool {
         match &self.resolve(ty).kind {
-            Kind::Null | Kind::Any => matches!(self.resolve(ty).kind, Kind::Null),
-            Kind::Union { branches, .. } => branches.iter().any(|branch| self.is_nullable(branch)),
+            Kind::Null => true,
+            Kind::Union { branches, .. } => {
+                branches.iter().any(|branch| matches!(branch.kind, Kind::Null))
+                    || (depth > 0 && branches.iter().any(|branch| self.allows_null(branch, depth - 1)))
+            }
             _ => false,
         }
     }
@@ -304,6 +316,45 @@ impl Type {
 }
 
 impl TypeTree {
+    /// serde reads an untagged enum by trying one variant after the other, and in each of them all variants of
+    /// what is inside: where such a type contains itself, that is exponential in the depth of a reply.
+    fn refuse_recursive_unions(&self) -> Result<(), String> {
+        for (place, (name, ty)) in self.defs.iter().enumerate() {
+            if self.has_union_to(ty, place, false, &mut vec![[false; 2]; self.defs.len()]) {
+                return Err(format!(
+                    "the type `{name}` is an untagged enum that contains itself, which cannot be read in \
+                     bounded time: give the enum a tag (`#[serde(tag = \"type\")]`)"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether `ty` leads to the place `target` through an untagged union of several types.
+    fn has_union_to(&self, ty: &Type, target: usize, through: bool, seen: &mut Vec<[bool; 2]>) -> bool {
+        match &ty.kind {
+            Kind::Ref(place) if *place == target => through,
+            Kind::Ref(place) => {
+                !std::mem::replace(&mut seen[*place][usize::from(through)], true)
+                    && self.has_union_to(&self.defs[*place].1, target, through, seen)
+            }
+            Kind::Union { branches, tagged } => {
+                let several = branches.iter().filter(|branch| !matches!(branch.kind, Kind::Null)).count() > 1;
+                let through = through || (several && !tagged);
+                branches.iter().any(|branch| self.has_union_to(branch, target, through, seen))
+            }
+            Kind::List { items: Some(ty), .. } | Kind::Map { values: Some(ty), .. } => {
+                self.has_union_to(ty, target, through, seen)
+            }
+            Kind::Tuple(types) => types.iter().any(|ty| self.has_union_to(ty, target, through, seen)),
+            Kind::Object(object) => object
+                .properties
+                .iter()
+                .any(|property| self.has_union_to(&property.ty, target, through, seen)),
+            _ => false,
+        }
+    }
+
     /// Whether a section of this type is text as it stands, in which marker lines are escaped.
     pub(crate) fn is_bare_text(&self) -> bool {
         self.is_text() || matches!(self.present(&self.root).kind, Kind::Code { .. })
@@ -361,7 +412,10 @@ impl<'s> Compiler<'s> {
             .into_iter()
             .map(|def| def.unwrap_or_else(|| (String::new(), node_of(Kind::Any, &Json::Bool(true)))))
             .collect();
-        Ok(TypeTree { root: ty, defs, checked: self.checked, dated: self.dated, buffered: self.buffered })
+        let tree =
+            TypeTree { root: ty, defs, checked: self.checked, dated: self.dated, buffered: self.buffered };
+        tree.refuse_recursive_unions()?;
+        Ok(tree)
     }
 
     fn reference(&mut self, target: &str) -> Result<Type, String> {

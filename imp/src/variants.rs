@@ -73,16 +73,12 @@ struct Log {
 impl Log {
     /// Which of `count` parts to go into; none at the end of the way.
     fn choose(&mut self, count: usize) -> Result<usize, Error> {
-        match self.way.get(self.at) {
-            Some(&part) => {
-                self.at += 1;
-                Ok(part)
-            }
-            None => {
-                self.ahead = count;
-                Err(stop())
-            }
+        if let Some(&part) = self.way.get(self.at) {
+            self.at += 1;
+            return Ok(part);
         }
+        self.ahead = count;
+        Err(stop())
     }
 
     fn enter(&mut self, name: &'static str, parts: Names) -> Result<&'static str, Error> {

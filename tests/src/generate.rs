@@ -47,8 +47,8 @@ impl Rng {
 
 /// Pieces of ordinary text.
 const PLAIN: [&str; 24] = [
-    "a", "b", "word", "Zürich", "東京", "🎉", "0", "-1", "3.5", " ", " ", "  ", "\n", "\n\n", "\t", ".", ", ", ": ", "'", "it's",
-    "e\u{301}", "x = 1", "- ", "# ",
+    "a", "b", "word", "Zürich", "東京", "🎉", "0", "-1", "3.5", " ", " ", "  ", "\n", "\n\n", "\t", ".",
+    ", ", ": ", "'", "it's", "e\u{301}", "x = 1", "- ", "# ",
 ];
 
 /// Pieces that mean something to some format, or that only look as if.
@@ -211,7 +211,10 @@ impl Ty {
             9 => {
                 let values = members(rng);
                 let name = format!("Enum{}", rng.below(1 << 30));
-                Ty::Enum(name, values.into_iter().enumerate().map(|(at, value)| (format!("M{at}"), value)).collect())
+                Ty::Enum(
+                    name,
+                    values.into_iter().enumerate().map(|(at, value)| (format!("M{at}"), value)).collect(),
+                )
             }
             10 => match Ty::any(rng, depth - 1, types) {
                 // A null in a null has no spelling of its own.
@@ -223,7 +226,8 @@ impl Ty {
             13 => Ty::Dict(Box::new(Ty::any(rng, depth - 1, types).inside())),
             14 => {
                 let name = format!("Object{}", rng.below(1 << 30));
-                let fields = (0..=rng.below(3)).map(|at| (format!("f{at}"), Ty::any(rng, depth - 1, types).inside()));
+                let fields =
+                    (0..=rng.below(3)).map(|at| (format!("f{at}"), Ty::any(rng, depth - 1, types).inside()));
                 Ty::Object(name, fields.collect())
             }
             15 if types == Types::All => {
@@ -429,7 +433,8 @@ pub fn sorted(value: &Value) -> Value {
     match value {
         Value::List(items) => items.iter().map(sorted).collect::<Vec<_>>().into(),
         Value::Map(map) => {
-            let mut entries: Vec<(&str, Value)> = map.iter().map(|(key, value)| (key, sorted(value))).collect();
+            let mut entries: Vec<(&str, Value)> =
+                map.iter().map(|(key, value)| (key, sorted(value))).collect();
             entries.sort_by(|a, b| a.0.cmp(b.0));
             entries.into_iter().collect::<Map>().into()
         }

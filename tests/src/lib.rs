@@ -1,4 +1,6 @@
-//! Integration tests of `imp` and the programs that check it.
+//! What the tests of `imp` share: the conformance corpus and the program that runs it, generators of random data, and
+//! shorthands of the plain dialect.
 
+pub mod conformance;
 pub mod generate;
 pub mod plain;

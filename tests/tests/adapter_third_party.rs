@@ -2,8 +2,8 @@
 //! rest of the assembly.
 
 use imp::{
-    Adapter, Chat, Demo, Fields, FieldSpec, FormatError, FormatOptions, Missing, ParseError, ParseErrorKind, Predict, Presence,
-    Record, Script, Section, SignatureSpec, Text,
+    Adapter, Chat, Demo, FieldSpec, Fields, FormatError, FormatOptions, Missing, ParseError, ParseErrorKind,
+    Predict, Presence, Record, Script, Section, SignatureSpec, Text,
 };
 use imp_tests::plain::line;
 
@@ -57,7 +57,11 @@ impl Adapter for Framed {
     }
 }
 
-fn cut<'r>(adapter: &'static str, spec: &SignatureSpec, reply: &'r str) -> Result<Vec<Section<'r>>, ParseError> {
+fn cut<'r>(
+    adapter: &'static str,
+    spec: &SignatureSpec,
+    reply: &'r str,
+) -> Result<Vec<Section<'r>>, ParseError> {
     if !reply.contains(':') {
         return Err(ParseError::new(ParseErrorKind::Malformed, adapter, reply, "no line has a colon"));
     }
@@ -80,8 +84,11 @@ fn inputs() -> Fields {
 }
 
 fn demo() -> Demo {
-    Demo::from_fields(Fields::from([("question", "2 + 2?".into()), ("answer", "4".into()), ("score", 1.0.into())]
-        as [(&str, imp::Value); 3]))
+    Demo::from_fields(Fields::from([
+        ("question", "2 + 2?".into()),
+        ("answer", "4".into()),
+        ("score", 1.0.into()),
+    ] as [(&str, imp::Value); 3]))
 }
 
 #[test]
@@ -100,7 +107,11 @@ fn it_shares_the_assembly() {
     assert_eq!(framed[0], chat[0]);
     assert_eq!(framed[1].text(), "question: 2 + 2?");
     assert_eq!(framed[2].text(), "answer: 4\n\nscore: 1.0\n\n[[ ## completed ## ]]\n");
-    assert!(framed[3].text().starts_with("question: What is the capital of France?\n\nRespond with the corresponding"));
+    assert!(
+        framed[3]
+            .text()
+            .starts_with("question: What is the capital of France?\n\nRespond with the corresponding")
+    );
 }
 
 #[tokio::test]
@@ -133,6 +144,7 @@ fn it_is_an_object() {
     let outputs = Fields::from([("answer", "x")]);
     let content = adapter.assistant_content(&spec, &outputs, Missing::LeaveOut).unwrap();
     assert_eq!(content, "answer: x\n\n[[ ## completed ## ]]\n");
-    let parts = [adapter.field_description(&spec), adapter.field_structure(&spec), adapter.task_description(&spec)];
+    let parts =
+        [adapter.field_description(&spec), adapter.field_structure(&spec), adapter.task_description(&spec)];
     assert_eq!(adapter.system(&spec), parts.join("\n"));
 }

@@ -33,8 +33,11 @@ fn the_recorded_reply_gives_a_typed_result() {
     let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
     assert!(output.status.success(), "{stderr}");
     assert!(stderr.contains("replaying a recorded reply"), "{stderr}");
-    let lines: Vec<(&str, &str)> =
-        stdout.lines().filter_map(|line| line.split_once(' ')).map(|(name, value)| (name, value.trim())).collect();
+    let lines: Vec<(&str, &str)> = stdout
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .map(|(name, value)| (name, value.trim()))
+        .collect();
     let [("team", team), ("priority", priority), ("reply", reply)] = lines[..] else { panic!("{stdout}") };
     assert!(["Atlas", "Harbor", "Beacon"].contains(&team), "{team}");
     assert!((1..=4).contains(&priority.parse::<u8>().unwrap()), "{priority}");
@@ -50,7 +53,10 @@ fn the_prompt_is_what_is_sent() {
     let roles: Vec<&str> = stdout.lines().filter_map(|line| line.strip_prefix("--- ")).collect();
     assert_eq!(roles, ["system", "user", "assistant", "user", "assistant", "user"]);
     assert!(stdout.contains("1. `team` (one of: atlas, harbor, beacon): Who owns it.\n"), "{stdout}");
-    assert!(stdout.contains("In adhering to this structure, your objective is: \n        Route the support ticket"));
+    assert!(
+        stdout
+            .contains("In adhering to this structure, your objective is: \n        Route the support ticket")
+    );
 }
 
 /// A marker line taken out of the reply makes its output missing, and that is the outcome.

@@ -31,7 +31,8 @@ fn round_trip(chat: &Chat, dialect: Dialect, types: Types, seeds: std::ops::Rang
     for seed in seeds {
         let mut rng = Rng::new(seed);
         let described = Described::any(&mut rng, types);
-        let spec = SignatureSpec::from_json(&described.json).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let spec =
+            SignatureSpec::from_json(&described.json).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         let values = Described::values(&mut rng, &described.outputs);
         let written = chat.assistant_content(&spec, &values, Missing::LeaveOut).unwrap();
         let read = chat.read_fields(&spec, &written).map_err(|error| error.to_string());
@@ -69,13 +70,17 @@ fn dspy_values_come_back() {
 /// The names of the lines that any reader could take for a marker: at the start of a line of any kind, after anything
 /// that does not show.
 fn markers(text: &str) -> Vec<&str> {
-    let breaks = ['\n', '\r', '\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'];
+    let breaks =
+        ['\n', '\r', '\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'];
     text.split(breaks)
         .filter_map(|line| {
-            let line = line.trim_start_matches(|c| {
-                is_blank(c) || matches!(c, '\u{200b}' | '\u{2060}' | '\u{feff}')
-            });
-            let name = line.strip_prefix("[[")?.trim_start_matches(is_blank).strip_prefix("##")?.trim_start_matches(is_blank);
+            let line =
+                line.trim_start_matches(|c| is_blank(c) || matches!(c, '\u{200b}' | '\u{2060}' | '\u{feff}'));
+            let name = line
+                .strip_prefix("[[")?
+                .trim_start_matches(is_blank)
+                .strip_prefix("##")?
+                .trim_start_matches(is_blank);
             Some(&name[..name.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(name.len())])
         })
         .collect()
@@ -117,11 +122,16 @@ fn a_signature_survives_serialisation() {
         let described = Described::any(&mut rng, Types::All);
         let spec = SignatureSpec::from_json(&described.json).unwrap();
         let json = serde_json::to_string(&spec).unwrap();
-        let again: SignatureSpec = serde_json::from_str(&json).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{json}"));
+        let again: SignatureSpec =
+            serde_json::from_str(&json).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{json}"));
         for dialect in [Dialect::Plain, Dialect::Dspy] {
             let chat = Chat::new().dialect(dialect);
             assert_eq!(chat.system(&spec), chat.system(&again), "seed {seed}\n{json}");
-            assert_eq!(chat.output_requirements(&spec), chat.output_requirements(&again), "seed {seed}\n{json}");
+            assert_eq!(
+                chat.output_requirements(&spec),
+                chat.output_requirements(&again),
+                "seed {seed}\n{json}"
+            );
         }
     }
 }

@@ -1,6 +1,9 @@
 //! No public pure function panics, whatever it is given.
 
-use imp::{Adapter as _, Chat, Demo, Dialect, Fields, FormatOptions, Json as JsonAdapter, Missing, SignatureSpec, Value};
+use imp::{
+    Adapter as _, Chat, Demo, Dialect, Fields, FormatOptions, Json as JsonAdapter, Missing, SignatureSpec,
+    Value,
+};
 use imp_tests::generate::{Described, Rng, Types, any_json, any_value, hostile, noise, text};
 use serde_json::Value as Json;
 
@@ -17,7 +20,10 @@ fn mutated(rng: &mut Rng, text: &str) -> String {
                 chars.remove(at);
             }
             1 => chars.insert(at, chars[at]),
-            2 => chars[at] = *rng.pick(&[&'[', &']', &'{', &'"', &',', &':', &'é', &'\u{0}', &'\\', &'\n', &'-', &'>']),
+            2 => {
+                chars[at] =
+                    *rng.pick(&[&'[', &']', &'{', &'"', &',', &':', &'é', &'\u{0}', &'\\', &'\n', &'-', &'>'])
+            }
             _ => chars.truncate(at),
         }
     }
@@ -45,7 +51,8 @@ fn distorted(rng: &mut Rng, json: &Json, depth: usize) -> Json {
 /// Everything that can be done with a signature and texts.
 fn exercise(rng: &mut Rng, spec: &SignatureSpec) {
     let values = |rng: &mut Rng| -> Fields {
-        let names: Vec<String> = spec.inputs().chain(spec.outputs()).map(|field| field.name().to_owned()).collect();
+        let names: Vec<String> =
+            spec.inputs().chain(spec.outputs()).map(|field| field.name().to_owned()).collect();
         names.into_iter().filter_map(|name| (!rng.once_in(5)).then(|| (name, any_value(rng, 3)))).collect()
     };
     for dialect in [Dialect::Plain, Dialect::Dspy] {
@@ -60,14 +67,21 @@ fn exercise(rng: &mut Rng, spec: &SignatureSpec) {
             if let Err(error) = chat.read_fields(spec, &reply) {
                 let _ = error.retry_message();
                 for failure in error.failures() {
-                    assert!(reply.get(failure.span.clone()).is_some(), "{failure:?} is no place in {reply:?}");
+                    assert!(
+                        reply.get(failure.span.clone()).is_some(),
+                        "{failure:?} is no place in {reply:?}"
+                    );
                 }
             }
         }
         let _ = chat.read_fields(spec, any_value(rng, 3));
         let _ = chat.read_fields(spec, Value::from(values(rng).into_map()));
         let json = JsonAdapter::new().dialect(dialect);
-        let _ = (json.messages(spec, &values(rng), &options), json.output_form(spec), json.sections(spec, &answer));
+        let _ = (
+            json.messages(spec, &values(rng), &options),
+            json.output_form(spec),
+            json.sections(spec, &answer),
+        );
     }
     let _ = serde_json::to_string(spec);
     let _ = spec.clone().with_instructions(noise(rng)).with_description(text(rng), noise(rng));
@@ -128,8 +142,26 @@ fn data() {
 #[test]
 fn schemas() {
     let words = [
-        "type", "properties", "items", "anyOf", "oneOf", "allOf", "enum", "const", "$ref", "$defs", "required", "format",
-        "minimum", "maxLength", "pattern", "prefixItems", "additionalProperties", "default", "description", "multipleOf",
+        "type",
+        "properties",
+        "items",
+        "anyOf",
+        "oneOf",
+        "allOf",
+        "enum",
+        "const",
+        "$ref",
+        "$defs",
+        "required",
+        "format",
+        "minimum",
+        "maxLength",
+        "pattern",
+        "prefixItems",
+        "additionalProperties",
+        "default",
+        "description",
+        "multipleOf",
     ];
     fn schema(rng: &mut Rng, words: &[&str], depth: usize) -> Json {
         if depth == 0 || rng.once_in(4) {
@@ -139,7 +171,9 @@ fn schemas() {
         for _ in 0..rng.below(4) {
             let word = rng.pick(words);
             let value = match word {
-                "type" => (*rng.pick(&["string", "integer", "number", "object", "array", "null", "boolean"])).into(),
+                "type" => {
+                    (*rng.pick(&["string", "integer", "number", "object", "array", "null", "boolean"])).into()
+                }
                 "$ref" => (*rng.pick(&["#", "#/$defs/a", "#/$defs/b", "#/definitions/a"])).into(),
                 "properties" | "$defs" => {
                     serde_json::json!({ "a": schema(rng, words, depth - 1), "b": schema(rng, words, depth - 1) })
@@ -197,7 +231,9 @@ fn deep_nesting() {
             break;
         }
     }
-    assert!(SignatureSpec::from_json(&serde_json::json!({ "outputs": [{ "name": "x", "type": ty }] })).is_err());
+    assert!(
+        SignatureSpec::from_json(&serde_json::json!({ "outputs": [{ "name": "x", "type": ty }] })).is_err()
+    );
     assert!(SignatureSpec::parse(&format!("q -> x: {line}")).is_err());
     assert!(SignatureSpec::parse(&format!("q -> x: {}", "array[".repeat(20_000))).is_err());
 }
@@ -214,7 +250,10 @@ fn values_and_fields() {
         match serde_json::from_str::<Fields>(&broken) {
             Ok(fields) => {
                 good += 1;
-                assert_eq!(serde_json::to_value(&fields).unwrap(), serde_json::from_str::<Json>(&broken).unwrap());
+                assert_eq!(
+                    serde_json::to_value(&fields).unwrap(),
+                    serde_json::from_str::<Json>(&broken).unwrap()
+                );
             }
             Err(_) => bad += 1,
         }

@@ -1,8 +1,8 @@
 //! spec/imp.md §13: the flow of a call. Rows 67 to 69, 71 and 72, and cases AP001, AP003, AP005, AP007 and AP009.
 
 use imp::{
-    Choice, Completion, Config, Error, ErrorKind, FieldFailure, Fields, FormatError, LmError, LmErrorKind, Message,
-    ParseErrorKind, Predict, Role, Script, Usage, lm::ScriptReply,
+    Choice, Completion, Config, Error, ErrorKind, FieldFailure, Fields, FormatError, LmError, LmErrorKind,
+    Message, ParseErrorKind, Predict, Role, Script, Usage, lm::ScriptReply,
 };
 use imp_tests::plain::{data, demo, fields, line};
 use serde_json::json;
@@ -132,7 +132,10 @@ async fn row_72_no_completion() {
     ] {
         let script = Script::new([completion.clone()]);
         let error = program("question -> reasoning, answer", &script).call(&question()).await.unwrap_err();
-        assert!(matches!(error.kind(), ErrorKind::Parse { .. } | ErrorKind::Completions { .. }), "{completion:?}");
+        assert!(
+            matches!(error.kind(), ErrorKind::Parse { .. } | ErrorKind::Completions { .. }),
+            "{completion:?}"
+        );
     }
 }
 
@@ -166,8 +169,12 @@ async fn retries() {
 #[tokio::test]
 async fn the_last_error_of_the_retries_is_returned() {
     let reply = |n: usize| format!("[[ ## n ## ]]\nnumber {n}");
-    for (program_retries, call_retries, calls) in [(0, None, 1), (2, None, 3), (2, Some(0), 1), (0, Some(1), 2)] {
-        let script = Script::new((0..10).map(reply).map(|reply| Completion::from(reply).with_usage(Usage::new(10, 2))));
+    for (program_retries, call_retries, calls) in
+        [(0, None, 1), (2, None, 3), (2, Some(0), 1), (0, Some(1), 2)]
+    {
+        let script = Script::new(
+            (0..10).map(reply).map(|reply| Completion::from(reply).with_usage(Usage::new(10, 2))),
+        );
         let predict = program("question -> n: int", &script).retries(program_retries);
         let inputs = question();
         let call = predict.call(&inputs);
@@ -197,7 +204,8 @@ async fn several_completions() {
         (Some(0.0), None, Some(0.0)),
     ] {
         let script = Script::from_fn(|request| {
-            let choices = (0..request.config.n.unwrap_or(1)).map(|at| Choice::new(format!("[[ ## answer ## ]]\n{at}")));
+            let choices =
+                (0..request.config.n.unwrap_or(1)).map(|at| Choice::new(format!("[[ ## answer ## ]]\n{at}")));
             Completion::new(choices.collect::<Vec<_>>())
         });
         let mut config = Config::new();
@@ -215,7 +223,11 @@ async fn several_completions() {
 async fn any_bad_completion_fails_the_call() {
     let choices = [Choice::new("[[ ## n ## ]]\n1"), Choice::new("[[ ## n ## ]]\nmany")];
     let script = Script::new([Completion::new(choices)]);
-    let error = program("question -> n: int", &script).config(Config::new().n(2)).call(&question()).await.unwrap_err();
+    let error = program("question -> n: int", &script)
+        .config(Config::new().n(2))
+        .call(&question())
+        .await
+        .unwrap_err();
     let ErrorKind::Parse { completion_index: 1, .. } = error.kind() else { panic!("{error:?}") };
     assert_eq!(error.reply(), Some("[[ ## n ## ]]\nmany"));
 
@@ -289,7 +301,13 @@ async fn ap003_a_fault_is_no_parse_failure() {
         fn name(&self) -> &'static str {
             "faulty"
         }
-        fn user_content(&self, _: &SignatureSpec, _: &dyn Record, _: &str, _: &str) -> Result<String, FormatError> {
+        fn user_content(
+            &self,
+            _: &SignatureSpec,
+            _: &dyn Record,
+            _: &str,
+            _: &str,
+        ) -> Result<String, FormatError> {
             Err(FormatError::Other("the template is gone".to_owned()))
         }
         fn sections<'r>(&self, spec: &SignatureSpec, reply: &'r str) -> Result<Vec<Section<'r>>, ParseError> {

@@ -35,11 +35,19 @@ pub(crate) fn field_structure(spec: &SignatureSpec, dialect: Dialect) -> String 
     let mut out = String::from(
         "All interactions will be structured in the following way, with the appropriate values filled in.\n",
     );
+    // DSPy joins the two groups by blank lines, an empty one too.
+    let empty = if dialect == Dialect::Dspy { "\n\n" } else { "" };
     for field in &spec.inputs {
         let _ = write!(out, "\n[[ ## {0} ## ]]\n{{{0}}}\n", field.name);
     }
+    if spec.inputs.is_empty() {
+        out.push_str(empty);
+    }
     for field in &spec.outputs {
         let _ = write!(out, "\n[[ ## {0} ## ]]\n{1}\n", field.name, placeholder(field, dialect));
+    }
+    if spec.outputs.is_empty() {
+        out.push_str(empty);
     }
     out.push_str("\n[[ ## completed ## ]]");
     out

@@ -2,19 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::adapter::complete::complete;
 use crate::adapter::json::Json;
-use crate::adapter::options::FormatOptions;
-use crate::adapter::record::{OutputSignature, Outputs, Section, Signature};
+use crate::adapter::record::Section;
+use crate::adapter::typed::typed_methods;
 use crate::adapter::{Adapter, assembly};
 use crate::dialect::Dialect;
-use crate::error::{FormatError, ParseError, ParseErrorKind};
-use crate::fields::Fields;
-use crate::message::{Message, Text};
-use crate::reply::Reply;
+use crate::error::ParseError;
+use crate::message::Text;
 use crate::spec::{FieldSpec, SignatureSpec, Slot};
 use crate::text::scan::{self, Lines, trim};
-use crate::text::write::json_text;
 
 /// The adapter that writes and reads `[[ ## field ## ]]` sections.
 ///
@@ -79,73 +75,6 @@ impl Chat {
         self
     }
 
-    /// The messages of a request, without demos.
-    ///
-    /// # Errors
-    ///
-    /// The signature cannot be described, or a value's own `Serialize` refuses.
-    pub fn format<I: Signature>(&self, inputs: &I) -> Result<Vec<Message>, FormatError> {
-        self.format_with(inputs, &FormatOptions::default())
-    }
-
-    /// The messages of a request, with options.
-    ///
-    /// # Errors
-    ///
-    /// As for [`format`](Chat::format).
-    pub fn format_with<I: Signature>(
-        &self,
-        inputs: &I,
-        options: &FormatOptions,
-    ) -> Result<Vec<Message>, FormatError> {
-        let spec = I::spec().map_err(Clone::clone)?;
-        self.messages(spec, inputs, options)
-    }
-
-    /// The messages of a training example: the request and the assistant's answer to it (DSPy's
-    /// `format_finetune_data`).
-    ///
-    /// # Errors
-    ///
-    /// As for [`format`](Chat::format); an output without a value.
-    pub fn finetune<I: Signature>(
-        &self,
-        inputs: &I,
-        outputs: &I::Output,
-        options: &FormatOptions,
-    ) -> Result<Vec<Message>, FormatError> {
-        let spec = I::spec().map_err(Clone::clone)?;
-        self.finetune_messages(spec, inputs, outputs, options)
-    }
-
-    /// Reads a reply into the output struct: a text, a map of fields, or an answer that is there already
-    /// and is returned as it is.
-    ///
-    /// This is the exact reading of the specification and nothing else.
-    ///
-    /// # Errors
-    ///
-    /// A [`ParseError`] that carries the reply, the outputs that were read, and what was wrong with each
-    /// of the others.
-    pub fn parse<'r, O: OutputSignature>(&self, reply: impl Into<Reply<'r, O>>) -> Result<O, ParseError> {
-        let spec = O::output_spec()
-            .map_err(|error| ParseError::new(ParseErrorKind::Other, self.name(), "", error.to_string()))?;
-        read_reply(self, spec, reply.into())
-    }
-
-    /// Reads a reply of a described signature.
-    ///
-    /// # Errors
-    ///
-    /// As for [`parse`](Chat::parse).
-    pub fn read_fields<'r>(
-        &self,
-        spec: &SignatureSpec,
-        reply: impl Into<Reply<'r, Fields>>,
-    ) -> Result<Fields, ParseError> {
-        read_reply(self, spec, reply.into())
-    }
-
     fn lines(&self) -> Lines {
         match self.dialect {
             Dialect::Plain => Lines::Plain,
@@ -154,38 +83,7 @@ impl Chat {
     }
 }
 
-/// Reads any form of reply with an adapter.
-pub(crate) fn read_reply<O: Outputs, A: Adapter + ?Sized>(
-    adapter: &A,
-    spec: &SignatureSpec,
-    reply: Reply<'_, O>,
-) -> Result<O, ParseError> {
-    match reply {
-        Reply::Outputs(outputs) => Ok(outputs),
-        Reply::Text(text) => complete(adapter, spec, text, &adapter.sections(spec, text)?),
-        Reply::Fields(fields) => {
-            // The map as text is what an error shows.
-            let text = serde_json::to_string(&fields).unwrap_or_default();
-            let sections = fields_as_sections(spec, &fields);
-            complete(adapter, spec, &text, &sections)
-        }
-        Reply::Other(what) => Err(ParseError::new(
-            ParseErrorKind::UnsupportedOutput,
-            adapter.name(),
-            "",
-            format!("The LM returned {what}, which is not a completion."),
-        )),
-    }
-}
-
-/// The values of a map as the sections of a reply: JSON, one for each output.
-pub(crate) fn fields_as_sections(spec: &SignatureSpec, fields: &Fields) -> Vec<Section<'static>> {
-    let section = |field: &Arc<FieldSpec>| {
-        let mut names = std::iter::once(&field.name).chain(&field.aliases);
-        names.find_map(|name| fields.get(name)).map(|value| Section::json(json_text(value), 0))
-    };
-    spec.outputs.iter().map(|field| section(field).unwrap_or_default()).collect()
-}
+typed_methods!(Chat);
 
 impl Adapter for Chat {
     fn name(&self) -> &'static str {

@@ -18,6 +18,7 @@ pub(crate) fn objective_text(raw: &str) -> String {
 }
 
 /// The instructions cleaned, without indentation and without a leading line break.
+#[allow(dead_code, reason = "for the plain layout of a tool loop")]
 pub(crate) fn plain_text(raw: &str) -> String {
     split_lines(&dedent(&cleandoc(raw))).collect::<Vec<_>>().join("\n")
 }
@@ -82,7 +83,8 @@ mod tests {
             ("a\n\u{a0}\u{a0}b\n\u{a0}c", &["a", "\u{a0}b", "c"]),
             ("\u{1c}a\n\n\nb\n   ", &["a", "", "", "b"]),
         ] {
-            let objective: String = lines.iter().map(|line| format!("\n        {line}")).collect();
+            let objective = lines.join("\n        ");
+            let objective = if lines.is_empty() { objective } else { format!("\n        {objective}") };
             assert_eq!(objective_text(raw), objective, "{raw:?}");
             assert_eq!(plain_text(raw), lines.join("\n"), "{raw:?}");
         }

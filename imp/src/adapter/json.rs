@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use crate::adapter::chat::fields_as_sections;
 use crate::adapter::field_list::field_list;
 use crate::adapter::options::{FormatOptions, Missing, OutputForm};
 use crate::adapter::record::{Record, Section};
 use crate::adapter::schema_text::strict_schema;
+use crate::adapter::typed::{fields_as_sections, typed_methods};
 use crate::adapter::{Adapter, assembly};
 use crate::dialect::Dialect;
 use crate::error::{FormatError, ParseError, ParseErrorKind};
@@ -38,6 +38,8 @@ impl Json {
         self
     }
 }
+
+typed_methods!(Json);
 
 impl Adapter for Json {
     fn name(&self) -> &'static str {

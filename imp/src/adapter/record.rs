@@ -133,12 +133,23 @@ pub trait InputType {
     ///
     /// The value's own `Serialize` refuses.
     fn write(&self, out: &mut FieldWriter<'_>) -> Result<(), WriteError>;
+
+    /// The value without its Rust type.
+    ///
+    /// # Errors
+    ///
+    /// The value's own `Serialize` refuses.
+    fn to_value(&self) -> Result<Value, WriteError>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + JsonSchema + ?Sized> InputType for T {
     fn schema() -> Json {
         schema_for::<T>(Side::Input)
+    }
+
+    fn to_value(&self) -> Result<Value, WriteError> {
+        value_of(self)
     }
 
     fn write(&self, out: &mut FieldWriter<'_>) -> Result<(), WriteError> {
@@ -163,6 +174,13 @@ pub trait OutputType: Sized {
     /// The value's own `Serialize` refuses.
     fn write(&self, out: &mut FieldWriter<'_>) -> Result<(), WriteError>;
 
+    /// The value without its Rust type.
+    ///
+    /// # Errors
+    ///
+    /// The value's own `Serialize` refuses.
+    fn to_value(&self) -> Result<Value, WriteError>;
+
     /// Reads the value of the field `field`.
     ///
     /// # Errors
@@ -179,6 +197,10 @@ impl<T: Serialize + DeserializeOwned + JsonSchema> OutputType for T {
         schema
     }
 
+    fn to_value(&self) -> Result<Value, WriteError> {
+        value_of(self)
+    }
+
     fn write(&self, out: &mut FieldWriter<'_>) -> Result<(), WriteError> {
         out.value(self)
     }
@@ -186,6 +208,10 @@ impl<T: Serialize + DeserializeOwned + JsonSchema> OutputType for T {
     fn read(source: &Source<'_>, field: &FieldSpec, options: ReadOptions) -> Result<Self, ReadError> {
         read::read(source, &field.tree, field.checks.as_deref(), options)
     }
+}
+
+fn value_of<T: Serialize + ?Sized>(value: &T) -> Result<Value, WriteError> {
+    serde_json::to_value(value).map(Value::from).map_err(|error| WriteError::new(error.to_string()))
 }
 
 /// One output's part of a reply.

@@ -6,11 +6,13 @@
 //! in the plain one it has no titles and formats, and a named type stands where it is used.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
+
+use serde::Serialize as _;
 use std::sync::Arc;
 
 use crate::dialect::Dialect;
 use crate::spec::FieldSpec;
+use crate::text::write::{JsonWriter, Layout};
 use crate::types::{Checks, Choice, Kind, Number, Object, Type, TypeTree};
 use crate::value::{Map, Value};
 
@@ -43,7 +45,16 @@ pub(crate) fn strict_schema(title_of_all: &str, fields: &[Arc<FieldSpec>], diale
     let mut required: Vec<Value> = Vec::new();
     for field in fields {
         let mut printer = Printer { strict: true, ..Printer::new(&field.tree, dialect) };
-        let mut schema = printer.node(&field.tree.root, Place::Property(&field.name));
+        let mut schema = match (&field.tree.root.kind, dialect) {
+            (Kind::Object(Object { name, .. }), Dialect::Dspy)
+            | (Kind::Choice(Choice { name: Some(name), .. }), Dialect::Dspy) => {
+                // pydantic keeps every named type among the definitions.
+                let def = printer.node(&field.tree.root, Place::Other);
+                printer.defs.insert(name.as_str(), def);
+                Map::from([("$ref", format!("#/$defs/{name}"))])
+            }
+            _ => printer.node(&field.tree.root, Place::Property(&field.name)),
+        };
         if printer.open {
             return None;
         }
@@ -527,67 +538,18 @@ fn type_first(value: Value) -> Value {
 
 /// A value as Python's `json.dumps(…, ensure_ascii=False)` writes it.
 pub(crate) fn write_json(out: &mut String, value: &Value) {
-    match value {
-        Value::Null => out.push_str("null"),
-        Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
-        Value::Int(value) => {
-            let _ = write!(out, "{value}");
-        }
-        Value::Float(value) if value.is_nan() => out.push_str("NaN"),
-        Value::Float(value) if value.is_infinite() => {
-            out.push_str(if *value > 0.0 { "Infinity" } else { "-Infinity" });
-        }
-        Value::Float(value) => out.push_str(&python_float(*value)),
-        Value::String(text) => write_json_string(out, text),
-        Value::List(items) => {
-            out.push('[');
-            for (at, item) in items.iter().enumerate() {
-                if at > 0 {
-                    out.push_str(", ");
-                }
-                write_json(out, item);
-            }
-            out.push(']');
-        }
-        Value::Map(map) => {
-            out.push('{');
-            for (at, (key, item)) in map.iter().enumerate() {
-                if at > 0 {
-                    out.push_str(", ");
-                }
-                write_json_string(out, key);
-                out.push_str(": ");
-                write_json(out, item);
-            }
-            out.push('}');
-        }
-    }
-}
-
-pub(crate) fn write_json_string(out: &mut String, text: &str) {
-    // A text has no part that JSON cannot carry.
-    out.push_str(&serde_json::to_string(text).unwrap_or_default());
+    // A `Value` has nothing that JSON cannot carry.
+    let _ = value.serialize(JsonWriter::new(out, Layout::Line, false));
 }
 
 /// A float as Python's `repr` writes it.
 pub(crate) fn python_float(value: f64) -> String {
-    if value.is_nan() {
-        return "nan".to_owned();
+    let mut text = String::new();
+    match value {
+        f64::INFINITY => text.push_str("inf"),
+        f64::NEG_INFINITY => text.push_str("-inf"),
+        value if value.is_nan() => text.push_str("nan"),
+        value => write_json(&mut text, &Value::Float(value)),
     }
-    if value.is_infinite() {
-        return if value > 0.0 { "inf" } else { "-inf" }.to_owned();
-    }
-    let shortest = format!("{value:e}");
-    let (mantissa, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
-    match exponent.parse::<i32>() {
-        Ok(-4..=15) => {
-            let fixed = format!("{value}");
-            if fixed.contains('.') { fixed } else { fixed + ".0" }
-        }
-        Ok(exponent) => {
-            let sign = if exponent < 0 { '-' } else { '+' };
-            format!("{mantissa}e{sign}{:02}", exponent.unsigned_abs())
-        }
-        Err(_) => shortest,
-    }
+    text
 }

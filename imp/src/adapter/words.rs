@@ -3,6 +3,8 @@
 //! Plain: §3. DSPy: `get_annotation_name` and `translate_field_type` of DSPy 3.4.0, with `Union[…]`
 //! for every union.
 
+use std::collections::BTreeSet;
+
 use crate::adapter::schema_text::{python_float, schema_text, write_json};
 use crate::dialect::Dialect;
 use crate::spec::FieldSpec;
@@ -216,13 +218,7 @@ fn dspy(tree: &TypeTree) -> Words {
 pub(crate) fn python_name(tree: &TypeTree, ty: &Type) -> String {
     let inner =
         |ty: &Option<Box<Type>>| ty.as_ref().map_or_else(|| "Any".to_owned(), |ty| python_name(tree, ty));
-    let all = |types: &[Type]| {
-        let mut names: Vec<String> = Vec::with_capacity(types.len());
-        for name in types.iter().map(|ty| python_name(tree, ty)) {
-            names.push(name);
-        }
-        names
-    };
+    let all = |types: &[Type]| types.iter().map(|ty| python_name(tree, ty)).collect::<Vec<_>>();
     let titled = || ty.schema.get("title").and_then(|title| title.as_str()).map(str::to_owned);
     match &ty.kind {
         Kind::Any => "Any".to_owned(),
@@ -246,18 +242,16 @@ pub(crate) fn python_name(tree: &TypeTree, ty: &Type) -> String {
             format!("dict[{}, {}]", if *text_keys { "str" } else { "int" }, inner(values))
         }
         Kind::Object(object) => object.name.clone(),
-        Kind::Union { branches, tagged } => match titled().filter(|_| *tagged) {
-            Some(name) => name,
-            None => {
-                let mut names = all(branches);
-                let mut seen = std::collections::BTreeSet::new();
-                names.retain(|name| seen.insert(name.clone()));
-                match names.as_slice() {
-                    [only] => only.clone(),
-                    names => format!("Union[{}]", names.join(", ")),
-                }
+        Kind::Union { branches, tagged } => titled().filter(|_| *tagged).unwrap_or_else(|| {
+            let mut names = all(branches);
+            // Two Rust types can be one to Python: `u8` and `u16`.
+            let mut seen = BTreeSet::new();
+            names.retain(|name| seen.insert(name.clone()));
+            match names.as_slice() {
+                [only] => only.clone(),
+                names => format!("Union[{}]", names.join(", ")),
             }
-        },
+        }),
         Kind::Ref(at) => match tree.defs.get(*at) {
             Some((name, ty)) => match &ty.kind {
                 Kind::Object(object) => object.name.clone(),
@@ -297,5 +291,153 @@ fn python_literal(value: &Value) -> String {
         (true, false) => format!("\"{text}\""),
         (true, true) => format!("'{}'", text.replace('\'', "\\'")),
         (false, _) => format!("'{text}'"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use schemars::JsonSchema;
+    use serde::{Deserialize, Serialize};
+    use serde_json::{Value as Json, json};
+
+    use super::*;
+    use crate::adapter::record::OutputType;
+    use crate::spec::SignatureSpec;
+
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    enum Team {
+        /// money
+        Atlas,
+        Harbor,
+        #[serde(rename = "it's")]
+        Third,
+    }
+
+    /// A line of an invoice.
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    struct LineItem {
+        /// Stock keeping unit
+        sku: String,
+        #[schemars(range(min = 1))]
+        quantity: u32,
+        unit_price: f64,
+        #[serde(default)]
+        notes: Option<String>,
+    }
+
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    struct Invoice {
+        r#type: String,
+        items: Vec<LineItem>,
+        /// What came first
+        #[serde(default)]
+        best: Option<LineItem>,
+        owner: Team,
+        #[schemars(length(min = 1, max = 9), regex(pattern = "^[A-Z]"))]
+        code: String,
+        extra: BTreeMap<String, Json>,
+    }
+
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    #[serde(untagged)]
+    enum Amount {
+        Count(i64),
+        Line(LineItem),
+        Text(String),
+    }
+
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    #[serde(tag = "kind")]
+    enum Shape {
+        Circle { radius: f64 },
+        Point,
+    }
+
+    fn of<T: OutputType>() -> FieldSpec {
+        FieldSpec::new("v", T::schema(), Vec::new(), None).unwrap()
+    }
+
+    fn described(ty: &Json) -> FieldSpec {
+        let spec = SignatureSpec::from_json(&json!({ "outputs": [{ "name": "v", "type": ty }] })).unwrap();
+        FieldSpec::clone(&spec.outputs[0])
+    }
+
+    #[test]
+    fn a_rust_type_has_the_words_of_its_description() {
+        let line = json!({"object": {"name": "LineItem", "doc": "A line of an invoice.", "fields": [
+            {"name": "sku", "type": "str", "desc": "Stock keeping unit"},
+            {"name": "quantity", "type": "int", "constraints": [["ge", 1]]},
+            {"name": "unit_price", "type": "float"},
+            {"name": "notes", "type": {"optional": "str"}, "default": null},
+        ]}});
+        let team = json!({"literal": ["atlas", "harbor", "it's"]});
+        for (rust, ty) in [
+            (of::<String>(), json!("str")),
+            (of::<u8>(), json!("int")),
+            (of::<i128>(), json!("int")),
+            (of::<f32>(), json!("float")),
+            (of::<bool>(), json!("bool")),
+            (of::<Json>(), json!("any")),
+            (of::<Option<i8>>(), json!({"optional": "int"})),
+            (of::<Option<Option<bool>>>(), json!({"optional": "bool"})),
+            (of::<Vec<Option<f64>>>(), json!({"list": {"optional": "float"}})),
+            (of::<Vec<Json>>(), json!({"list": "any"})),
+            (of::<BTreeMap<String, Vec<u64>>>(), json!({"dict": {"list": "int"}})),
+            (of::<Team>(), team.clone()),
+            (of::<Option<Team>>(), json!({"optional": team})),
+            (of::<Vec<Team>>(), json!({"list": team})),
+            (of::<LineItem>(), line.clone()),
+            (of::<Option<LineItem>>(), json!({"optional": line})),
+            (of::<BTreeMap<String, LineItem>>(), json!({"dict": line})),
+            (of::<Amount>(), json!({"union": ["int", line, "str"]})),
+            (of::<Option<Amount>>(), json!({"union": ["int", line, "str", "null"]})),
+        ] {
+            let told = described(&ty);
+            assert_eq!(Dialect::Dspy.label(&rust.tree), Dialect::Dspy.label(&told.tree));
+            assert_eq!(Dialect::Dspy.reminder(&rust.tree), Dialect::Dspy.reminder(&told.tree));
+            assert_eq!(Dialect::Dspy.note(&rust), Dialect::Dspy.note(&told), "{ty}");
+            assert_eq!(Dialect::Plain.label(&rust.tree), Dialect::Plain.label(&told.tree));
+            assert_eq!(Dialect::Plain.reminder(&rust.tree), Dialect::Plain.reminder(&told.tree));
+        }
+    }
+
+    // The DSPy text is pydantic's for the same model with `extra="forbid"`.
+    #[test]
+    fn a_struct_shows_its_schema() {
+        let invoice = of::<Invoice>();
+        let note = |dialect: Dialect| {
+            let note = dialect.note(&invoice).unwrap();
+            note.strip_prefix("must adhere to the JSON schema: ").unwrap().to_owned()
+        };
+        assert_eq!(
+            note(Dialect::Dspy),
+            r##"{"type": "object", "$defs": {"LineItem": {"type": "object", "description": "A line of an invoice.", "properties": {"notes": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": null, "title": "Notes"}, "quantity": {"type": "integer", "minimum": 1, "title": "Quantity"}, "sku": {"type": "string", "description": "Stock keeping unit", "title": "Sku"}, "unit_price": {"type": "number", "title": "Unit Price"}}, "required": ["sku", "quantity", "unit_price"], "title": "LineItem"}}, "additionalProperties": false, "properties": {"type": {"type": "string", "title": "Type"}, "best": {"anyOf": [{"$ref": "#/$defs/LineItem"}, {"type": "null"}], "default": null, "description": "What came first"}, "code": {"type": "string", "maxLength": 9, "minLength": 1, "pattern": "^[A-Z]", "title": "Code"}, "extra": {"type": "object", "additionalProperties": true, "title": "Extra"}, "items": {"type": "array", "items": {"$ref": "#/$defs/LineItem"}, "title": "Items"}, "owner": {"type": "string", "enum": ["atlas", "harbor", "it's"], "title": "Owner"}}, "required": ["type", "items", "owner", "code", "extra"], "title": "Invoice"}"##
+        );
+        let line = r#"{"type": "object", "properties": {"sku": {"type": "string", "description": "Stock keeping unit"}, "quantity": {"type": "integer", "minimum": 1}, "unit_price": {"type": "number"}, "notes": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": null}}, "required": ["sku", "quantity", "unit_price"], "description": "A line of an invoice."}"#;
+        assert_eq!(
+            note(Dialect::Plain),
+            format!(
+                r#"{{"type": "object", "properties": {{"type": {{"type": "string"}}, "items": {{"type": "array", "items": {line}}}, "best": {{"anyOf": [{line}, {{"type": "null"}}], "description": "What came first", "default": null}}, "owner": {{"oneOf": [{{"type": "string", "const": "atlas", "description": "money"}}, {{"type": "string", "const": "harbor"}}, {{"type": "string", "const": "it's"}}]}}, "code": {{"type": "string", "minLength": 1, "maxLength": 9, "pattern": "^[A-Z]"}}, "extra": {{"type": "object", "additionalProperties": true}}}}, "required": ["type", "items", "owner", "code", "extra"], "additionalProperties": false}}"#
+            )
+        );
+    }
+
+    #[test]
+    fn shapes_without_words_are_values() {
+        for (field, plain, dspy) in [
+            (of::<(u8, String)>(), "value", "tuple[int, str]"),
+            (of::<BTreeSet<String>>(), "value", "set[str]"),
+            (of::<BTreeMap<u8, f64>>(), "value", "dict[int, float]"),
+            (of::<Shape>(), "value", "Shape"),
+            (of::<Vec<Shape>>(), "list of values", "list[Shape]"),
+            (of::<Amount>(), "integer or object or string", "Union[int, LineItem, str]"),
+        ] {
+            assert_eq!(Dialect::Plain.label(&field.tree), plain);
+            assert_eq!(Dialect::Dspy.label(&field.tree), dspy);
+        }
     }
 }

@@ -12,10 +12,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::adapter::Adapter;
-use crate::adapter::chat::{Chat, read_reply};
+use crate::adapter::chat::Chat;
 use crate::adapter::demo::Demo;
 use crate::adapter::options::FormatOptions;
 use crate::adapter::record::{Outputs, Record};
+use crate::adapter::typed::read_reply;
 use crate::error::{FormatError, ParseError, SpecError, WriteError};
 use crate::lm::{Completion, Config, LanguageModel, Request, Usage};
 use crate::message::Message;

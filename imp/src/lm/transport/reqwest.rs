@@ -14,7 +14,7 @@ use crate::lm::{BoxFuture, LmError, LmErrorKind};
 /// The async transport: `reqwest`, with connections that are kept alive, TLS by `rustls` and the platform's
 /// certificates, and the proxy that the environment names.
 ///
-/// It must be awaited inside a tokio runtime, which [`block_on`](crate::lm::block_on) brings along.
+/// It must be awaited inside a tokio runtime, which `imp::lm::block_on` (feature `blocking`) brings along.
 #[derive(Default)]
 pub struct Reqwest {
     // Made at the first call: making one reads certificates, and can fail.

@@ -149,7 +149,9 @@ impl Trouble {
                 LmErrorKind::CutOff,
                 format!(
                     "the call of `{name}` broke off at the limit of tokens, raise `max_tokens`: {arguments}"
-                ),
+                )
+                .trim_end_matches(": ")
+                .to_owned(),
                 None,
             ),
             Trouble::Call { name, arguments, at_limit: false } => (
@@ -190,11 +192,11 @@ fn read_choice(json: &Json) -> (Choice, Option<Trouble>) {
         text_at(message, "reasoning_content").or_else(|| text_at(message, "reasoning")).or(choice.reasoning);
     let mut trouble = None;
     if let Some(calls) = message.get("tool_calls").and_then(Json::as_array) {
+        let at_limit = choice.finish_reason == FinishReason::Length;
         for (at, call) in calls.iter().enumerate() {
-            match read_call(at, call) {
+            match read_call(at, call, at_limit) {
                 Ok(call) => choice.tool_calls.push(call),
                 Err((name, arguments)) => {
-                    let at_limit = choice.finish_reason == FinishReason::Length;
                     trouble = trouble.or(Some(Trouble::Call { name, arguments, at_limit }));
                 }
             }
@@ -237,11 +239,13 @@ fn read_parts(parts: &[Json], choice: &mut Choice, refusal: &mut Option<String>)
 }
 
 /// A tool call, or its name and the start of its arguments if they are not an object.
-fn read_call(at: usize, json: &Json) -> Result<ToolCall, (String, String)> {
+fn read_call(at: usize, json: &Json, at_limit: bool) -> Result<ToolCall, (String, String)> {
     let function = json.get("function").unwrap_or(json);
     let name = text_at(function, "name").unwrap_or_default();
     let arguments = match function.get("arguments") {
         None | Some(Json::Null) => Some(Map::new()),
+        // At the limit, no text is one that was about to begin.
+        Some(Json::String(text)) if at_limit && text.trim().is_empty() => None,
         Some(Json::String(text)) => read_arguments(text),
         Some(json) => map_of(json.clone()),
     };
@@ -456,6 +460,11 @@ mod tests {
                 choice(&call("{\"x\": "), "length"),
                 CutOff,
                 "the call of `f` broke off at the limit of tokens, raise `max_tokens`: {\"x\":",
+            ),
+            (
+                choice(&call(""), "length"),
+                CutOff,
+                "the call of `f` broke off at the limit of tokens, raise `max_tokens`",
             ),
             (
                 choice(&call("[1]"), "tool_calls"),

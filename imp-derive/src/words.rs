@@ -1,0 +1,227 @@
+//! The words inside an attribute: `word`, `word = value`, `word(…)`, separated by commas.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::parse::discouraged::Speculative;
+use syn::parse::{ParseStream, Parser};
+use syn::{Attribute, Expr, Lit, LitStr, Meta, Token};
+
+use crate::errors::Errors;
+use crate::suggest;
+use crate::types::ungroup;
+
+/// The words that an attribute may have.
+pub(crate) struct Vocabulary {
+    /// How the attribute is written, for messages: `#[field(…)]`.
+    pub(crate) attribute: &'static str,
+    pub(crate) words: &'static [&'static str],
+    /// Words that are often tried, and what is meant.
+    pub(crate) aliases: &'static [(&'static str, &'static str)],
+    /// Words that are something else, and what to do.
+    pub(crate) hints: &'static [(&'static str, &'static str)],
+}
+
+impl Vocabulary {
+    /// The word that is meant, which is reported if it is not the one that was written. `None` if there
+    /// is none near.
+    pub(crate) fn resolve(&self, word: &Ident, errors: &mut Errors) -> Option<&'static str> {
+        let text = word.unraw().to_string();
+        if let Some(known) = self.words.iter().find(|known| **known == text) {
+            return Some(known);
+        }
+        let unknown = format!("unknown word `{text}` in `{}`", self.attribute);
+        if let Some((_, hint)) = self.hints.iter().find(|(hinted, _)| *hinted == text) {
+            errors.at(word.span(), format_args!("{unknown}: {hint}"));
+            return None;
+        }
+        let alias = self.aliases.iter().find(|(alias, _)| *alias == text).map(|(_, word)| *word);
+        let near = alias.or_else(|| suggest::nearest(&text, self.words.iter().copied()));
+        match near {
+            Some(near) => errors.at(word.span(), format_args!("{unknown}: did you mean `{near}`?")),
+            None => {
+                let list = suggest::list(self.words);
+                errors.at(word.span(), format_args!("{unknown}: expected {list}"));
+            }
+        }
+        near
+    }
+}
+
+/// Calls `each` with every word of the attribute and what follows it. A mistake in one does not hide
+/// those in the others.
+pub(crate) fn each_word(
+    attr: &Attribute,
+    errors: &mut Errors,
+    mut each: impl FnMut(&Ident, ParseStream<'_>, &mut Errors) -> syn::Result<()>,
+) {
+    let list = match &attr.meta {
+        Meta::List(list) => list,
+        Meta::Path(path) | Meta::NameValue(syn::MetaNameValue { path, .. }) => {
+            let name = path.to_token_stream();
+            errors.on(&attr.meta, format_args!("expected `#[{name}(…)]`"));
+            return;
+        }
+    };
+    let words = |input: ParseStream<'_>| {
+        while !input.is_empty() {
+            if let Err(error) = one_word(input, errors, &mut each) {
+                errors.push(error);
+                skip(input);
+            }
+            if input.parse::<Option<Token![,]>>()?.is_none() && !input.is_empty() {
+                errors.push(input.error("expected `,`"));
+                skip(input);
+                input.parse::<Option<Token![,]>>()?;
+            }
+        }
+        Ok(())
+    };
+    if let Err(error) = words.parse2(list.tokens.clone()) {
+        errors.push(error);
+    }
+}
+
+/// The words inside `word(…)`.
+pub(crate) fn each_inner_word(
+    input: ParseStream<'_>,
+    mut each: impl FnMut(&Ident, ParseStream<'_>) -> syn::Result<()>,
+) -> syn::Result<()> {
+    let inner;
+    syn::parenthesized!(inner in input);
+    let mut words = || {
+        while !inner.is_empty() {
+            let word = inner.call(Ident::parse_any)?;
+            each(&word, &inner)?;
+            if !inner.is_empty() {
+                inner.parse::<Token![,]>()?;
+            }
+        }
+        Ok(())
+    };
+    let result = words();
+    // What is left is no second mistake.
+    inner.parse::<TokenStream>()?;
+    result
+}
+
+fn one_word(
+    input: ParseStream<'_>,
+    errors: &mut Errors,
+    each: &mut impl FnMut(&Ident, ParseStream<'_>, &mut Errors) -> syn::Result<()>,
+) -> syn::Result<()> {
+    let word = input.call(Ident::parse_any)?;
+    each(&word, input, errors)
+}
+
+/// Skips what is left of a word that cannot be understood.
+pub(crate) fn skip(input: ParseStream<'_>) {
+    tokens(input);
+}
+
+/// The tokens up to the next comma, or to the end. A comma inside `::<…>` does not count.
+fn tokens(input: ParseStream<'_>) -> TokenStream {
+    let mut tokens = TokenStream::new();
+    let mut angles = 0_usize;
+    while !input.is_empty() && (angles > 0 || !input.peek(Token![,])) {
+        if input.peek(Token![::]) && input.peek3(Token![<]) {
+            angles += 1;
+        } else if angles > 0 && input.peek(Token![>]) {
+            angles -= 1;
+        }
+        match input.parse::<proc_macro2::TokenTree>() {
+            Ok(token) => tokens.extend([token]),
+            Err(_) => break,
+        }
+    }
+    tokens
+}
+
+/// `= ` behind a word that needs a value; `example` is how it is written in full.
+fn equals(word: &Ident, example: &str, input: ParseStream<'_>) -> syn::Result<()> {
+    let has_value =
+        input.parse::<Option<Token![=]>>()?.is_some() && !input.is_empty() && !input.peek(Token![,]);
+    if has_value {
+        return Ok(());
+    }
+    Err(syn::Error::new(word.span(), format_args!("`{}` needs a value: `{example}`", word.unraw())))
+}
+
+/// The error for a value of the wrong form.
+pub(crate) fn wanted(span: Span, example: &str) -> syn::Error {
+    syn::Error::new(span, format_args!("expected `{example}`"))
+}
+
+/// `word = VALUE`.
+pub(crate) fn value<T: syn::parse::Parse>(
+    word: &Ident,
+    example: &str,
+    input: ParseStream<'_>,
+) -> syn::Result<T> {
+    value_with(word, example, input, T::parse)
+}
+
+/// `word = VALUE`, with the value's own parser.
+pub(crate) fn value_with<T>(
+    word: &Ident,
+    example: &str,
+    input: ParseStream<'_>,
+    parse: impl FnOnce(ParseStream<'_>) -> syn::Result<T>,
+) -> syn::Result<T> {
+    equals(word, example, input)?;
+    let span = input.span();
+    let value = parse(input).map_err(|_| wanted(span, example))?;
+    if input.is_empty() || input.peek(Token![,]) { Ok(value) } else { Err(wanted(span, example)) }
+}
+
+/// `word = "text"`.
+pub(crate) fn text(word: &Ident, example: &str, input: ParseStream<'_>) -> syn::Result<LitStr> {
+    value(word, example, input)
+}
+
+/// `word = "text"`, or a constant expression that is one: `include_str!("…")`, `INSTRUCTIONS`.
+pub(crate) fn text_expr(word: &Ident, example: &str, input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    equals(word, example, input)?;
+    let expr = expr(input);
+    match literal(&expr) {
+        Some(Lit::Str(_)) | None => Ok(expr),
+        Some(other) => Err(wanted(other.span(), example)),
+    }
+}
+
+/// `word = expression`.
+pub(crate) fn any_expr(word: &Ident, example: &str, input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    equals(word, example, input)?;
+    Ok(expr(input))
+}
+
+/// `word`, and nothing else.
+pub(crate) fn flag(word: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
+    if input.is_empty() || input.peek(Token![,]) {
+        return Ok(());
+    }
+    Err(syn::Error::new(word.span(), format_args!("`{word}` takes no value: write it alone")))
+}
+
+/// An expression: what syn can parse without its large half, else the tokens up to the next comma, so that
+/// a block or a closure is an expression too.
+fn expr(input: ParseStream<'_>) -> TokenStream {
+    let fork = input.fork();
+    match fork.parse::<Expr>() {
+        // A word behind it continues no expression: a comma is missing, and will be reported.
+        Ok(expr) if fork.is_empty() || fork.peek(Token![,]) || fork.peek(Ident::peek_any) => {
+            input.advance_to(&fork);
+            expr.into_token_stream()
+        }
+        _ => tokens(input),
+    }
+}
+
+/// The literal that an expression is.
+pub(crate) fn literal(expr: &TokenStream) -> Option<Lit> {
+    let expr: Expr = syn::parse2(expr.clone()).ok()?;
+    match ungroup(&expr) {
+        Expr::Lit(literal) => Some(literal.lit.clone()),
+        _ => None,
+    }
+}

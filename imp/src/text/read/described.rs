@@ -1,0 +1,366 @@
+//! The value of a field without a Rust type.
+
+use super::conform::{Conform, without_fence};
+use super::failure::{Failure, Why};
+use super::forgive::Slips;
+use super::parser::Parser;
+use super::scalar::{self, Number};
+use super::{Given, Input};
+use crate::dialect::Dialect;
+use crate::types::{Kind, Type, TypeTree};
+use crate::value::{Map, Value};
+
+/// Reads any JSON of a whole text, with what the dialect forgives.
+pub(super) fn json(text: &str, dialect: Dialect) -> Result<Value, Failure> {
+    let read = |loose| {
+        let mut parser = Parser::new(text, Slips::of(dialect), dialect).with_loose_escapes(loose);
+        parser.find_container();
+        let value = parser.value().and_then(|value| parser.finish().map(|()| value));
+        (value, parser.must_repeat())
+    };
+    match read(false) {
+        (_, true) => read(true).0,
+        (value, false) => value,
+    }
+}
+
+/// A JSON value of a text in which backslashes mean what §10 says, in strict JSON.
+pub(super) fn respelt(text: &str, dialect: Dialect) -> std::borrow::Cow<'_, str> {
+    let mut parser = Parser::new(text, Slips::of(dialect), dialect).with_loose_escapes(true);
+    let Ok(value) = parser.value() else { return text.into() };
+    let mut out = String::new();
+    match write_json(&value, &mut out) {
+        Ok(()) => out.into(),
+        Err(_) => text.into(),
+    }
+}
+
+fn write_json(value: &Value, out: &mut String) -> Result<(), Failure> {
+    let json = super::super::write::JsonWriter::new(out, super::super::write::Layout::Line, false);
+    serde::Serialize::serialize(value, json).map_err(serde::de::Error::custom)
+}
+
+/// The object that a text says.
+pub(super) fn object(text: &str) -> Option<Map> {
+    match json(text, Dialect::Dspy) {
+        Ok(Value::Map(map)) => Some(map),
+        _ => None,
+    }
+}
+
+/// Reads a field's value as its type asks.
+pub(super) fn read(
+    input: &Input<'_>,
+    tree: &TypeTree,
+    dialect: Dialect,
+    typed: bool,
+) -> Result<Value, Failure> {
+    let reader = Reader { conform: Conform { tree, dialect, typed }, dialect };
+    let ty = tree.present(&tree.root);
+    match &input.given {
+        Given::Text(text) => {
+            if tree.nullable() && is_null(text, ty, tree, dialect) {
+                return Ok(Value::Null);
+            }
+            if input.unescape && tree.is_bare_text() {
+                let text = super::super::write::unescape_markers(text);
+                return reader.text(&text, ty, Origin::Section);
+            }
+            reader.text(text, ty, Origin::Section)
+        }
+        Given::Quoted(text) => reader.text(text, ty, Origin::JsonString),
+        Given::Json(text) => match &ty.kind {
+            Kind::String if text.trim() != "null" => json_text(text, dialect).map(Value::String),
+            _ => {
+                let value = json(text, dialect)?;
+                reader.conform.value(&value, &tree.root).map(|fit| fit.value)
+            }
+        },
+    }
+}
+
+/// The text of a JSON value on a text field (§8.4): what section 2 writes for it.
+pub(super) fn json_text(text: &str, dialect: Dialect) -> Result<String, Failure> {
+    let value = match json(text, dialect)? {
+        Value::Null => return Err(Failure::expected("string")),
+        value => value,
+    };
+    let mut out = String::new();
+    write_json(&value, &mut out)?;
+    Ok(out)
+}
+
+/// Whether a section says that there is no value: `null`, and in DSPy's dialect `None` where it is no text.
+pub(super) fn is_null(text: &str, ty: &Type, tree: &TypeTree, dialect: Dialect) -> bool {
+    match text.trim() {
+        "null" => true,
+        "None" => dialect == Dialect::Dspy && !takes_text(tree, ty),
+        _ => false,
+    }
+}
+
+/// Whether a type has a branch that any text is one of.
+pub(super) fn takes_text(tree: &TypeTree, ty: &Type) -> bool {
+    match &tree.resolve(ty).kind {
+        Kind::String | Kind::Reasoning | Kind::Any | Kind::Opaque => true,
+        Kind::Union { branches, .. } => {
+            branches.iter().any(|branch| matches!(tree.resolve(branch).kind, Kind::String))
+        }
+        _ => false,
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// The text of a section.
+    Section,
+    /// The content of a JSON string.
+    JsonString,
+}
+
+#[derive(Clone, Copy)]
+struct Reader<'t> {
+    conform: Conform<'t>,
+    dialect: Dialect,
+}
+
+impl<'t> Reader<'t> {
+    fn text(self, text: &str, ty: &'t Type, origin: Origin) -> Result<Value, Failure> {
+        let ty = self.conform.tree.resolve(ty);
+        let value = self.kind(text, ty, origin)?;
+        if let Some(checks) = &ty.checks {
+            super::check::value(&value, checks)?;
+        }
+        Ok(value)
+    }
+
+    fn kind(self, text: &str, ty: &'t Type, origin: Origin) -> Result<Value, Failure> {
+        let tree = self.conform.tree;
+        match &ty.kind {
+            Kind::String | Kind::Reasoning => {
+                if origin == Origin::Section && tree.nullable() {
+                    return Ok(Value::String(optional_text(text)));
+                }
+                Ok(Value::from(text))
+            }
+            Kind::Code { .. } => Ok(Value::from(without_fence(text))),
+            Kind::Choice(choice) => {
+                match scalar::member(choice, text, self.dialect, origin == Origin::Section) {
+                    Some(member) => Ok(member.value.clone()),
+                    None => Err(Failure::new(Why::Type, scalar::one_of_members(choice))),
+                }
+            }
+            _ if self.dialect == Dialect::Dspy => self.dspy(text, ty, origin),
+            Kind::Any if origin == Origin::JsonString => Ok(Value::from(text)),
+            Kind::Any | Kind::Opaque | Kind::History => Ok(any(text, self.dialect)),
+            Kind::Union { branches, .. } => self.plain_union(text, branches, origin),
+            _ => self.plain(text, ty),
+        }
+    }
+
+    /// §8.4: the first branch in order that the text is one of.
+    fn plain_union(self, text: &str, branches: &'t [Type], origin: Origin) -> Result<Value, Failure> {
+        let tree = self.conform.tree;
+        for branch in branches {
+            let ty = tree.resolve(branch);
+            let value = match (&ty.kind, origin) {
+                (Kind::Null, Origin::JsonString) => continue,
+                (Kind::String, Origin::Section) => match quoted(text) {
+                    // Written so because a branch in front of this one would take the bare text.
+                    Some(content)
+                        if quoted(&content).is_some() || self.takes_before(&content, branches, branch) =>
+                    {
+                        Ok(Value::String(content))
+                    }
+                    _ => Ok(Value::from(text)),
+                },
+                _ => self.text(text, branch, origin),
+            };
+            if value.is_ok() {
+                return value;
+            }
+        }
+        Err(Failure::new(Why::Type, "did not match any allowed type"))
+    }
+
+    fn takes_before(self, text: &str, branches: &'t [Type], last: &Type) -> bool {
+        branches
+            .iter()
+            .take_while(|branch| !std::ptr::eq(*branch, last))
+            .any(|branch| self.text(text, branch, Origin::Section).is_ok())
+    }
+
+    fn plain(self, text: &str, ty: &'t Type) -> Result<Value, Failure> {
+        let trimmed = text.trim();
+        match &ty.kind {
+            Kind::Null if trimmed == "null" => Ok(Value::Null),
+            Kind::Null => Err(Failure::expected("null")),
+            Kind::Integer => match scalar::integer(trimmed, self.dialect) {
+                Some(Number::Int(value)) => Ok(Value::Int(value)),
+                _ => Err(Failure::expected("integer")),
+            },
+            Kind::Number => {
+                let words = ty.checks.as_ref().is_some_and(|checks| checks.inf_nan == Some(true));
+                match scalar::float(trimmed, self.dialect, words) {
+                    Some(value) => Ok(Value::Float(value)),
+                    None => Err(Failure::expected("number")),
+                }
+            }
+            Kind::Boolean => match scalar::boolean(trimmed, self.dialect) {
+                Some(value) => Ok(Value::Bool(value)),
+                None => Err(Failure::expected("boolean")),
+            },
+            Kind::Date | Kind::DateTime => self.conform.value(&Value::from(trimmed), ty).map(|fit| fit.value),
+            _ => self.container(text, ty),
+        }
+    }
+
+    fn container(self, text: &str, ty: &'t Type) -> Result<Value, Failure> {
+        match json(text, self.dialect) {
+            Ok(value) => self.conform.value(&value, ty).map(|fit| fit.value),
+            Err(failure) => Err(not_json(text, failure, word(ty))),
+        }
+    }
+
+    /// DSPy's `parse_value`: what the text says as JSON or as a Python literal, as pydantic's lax mode takes it.
+    fn dspy(self, text: &str, ty: &'t Type, origin: Origin) -> Result<Value, Failure> {
+        let tree = self.conform.tree;
+        let as_text = matches!(ty.kind, Kind::Union { .. }) && takes_text(tree, ty);
+        if as_text && tree.nullable() && origin == Origin::Section {
+            return Ok(Value::String(optional_text(text)));
+        }
+        if matches!(ty.kind, Kind::Any | Kind::Opaque | Kind::History) {
+            return Ok(any(text, self.dialect));
+        }
+        let read = if as_text { Ok(any(text, self.dialect)) } else { candidate(text) };
+        let value = match read {
+            Ok(value) => value,
+            Err(failure) => return Err(not_json(text, failure, word(ty))),
+        };
+        // The null branch of an optional type takes part.
+        let fit = self
+            .conform
+            .value(&value, if std::ptr::eq(ty, tree.present(&tree.root)) { &tree.root } else { ty });
+        match fit {
+            Ok(fit) => Ok(fit.value),
+            // No branch takes what the text says, but one takes any text.
+            Err(_) if as_text => Ok(Value::from(text)),
+            Err(failure) => Err(failure),
+        }
+    }
+}
+
+/// A text that is broken JSON, or none at all: then the type is all that needs saying.
+pub(super) fn not_json(text: &str, failure: Failure, word: &'static str) -> Failure {
+    if failure.why() != Why::Syntax {
+        return failure;
+    }
+    let expected = Failure::expected(word);
+    if !text.trim_start().starts_with(['{', '[']) {
+        return expected.at(0);
+    }
+    let at = failure.position().unwrap_or(0);
+    let before = text.get(..at).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+    let message = format!("expected {word}, but at line {line}, column {column}: {}", failure.message());
+    Failure::new(Why::Syntax, message).with_expected(word).at(at)
+}
+
+/// The word for a type in a message.
+pub(super) fn word(ty: &Type) -> &'static str {
+    match ty.kind {
+        Kind::List { .. } | Kind::Tuple(_) => "array",
+        Kind::Map { .. } | Kind::Object(_) => "object",
+        Kind::Integer => "integer",
+        Kind::Number => "number",
+        Kind::Boolean => "boolean",
+        Kind::DateTime => "datetime",
+        Kind::Date => "date",
+        Kind::ToolCalls => "tool_calls",
+        Kind::Null => "null",
+        Kind::Code { .. } => "code",
+        Kind::String | Kind::Reasoning => "string",
+        _ => "value",
+    }
+}
+
+/// What a text says where anything is welcome: JSON if it is that as a whole, else the text.
+pub(super) fn any(text: &str, dialect: Dialect) -> Value {
+    let trimmed = text.trim();
+    let value = match trimmed.as_bytes().first() {
+        Some(b'{' | b'[') => json(trimmed, dialect).ok(),
+        // A string with more behind it is a text that begins with a quote.
+        Some(b'"') => quoted(trimmed).map(Value::String),
+        Some(b'\'') if dialect == Dialect::Dspy => literal(trimmed).map(Value::String),
+        Some(b'0'..=b'9' | b'-' | b't' | b'f' | b'n') => strict(trimmed),
+        Some(b'T' | b'F' | b'N') if dialect == Dialect::Dspy => python_word(trimmed),
+        _ => None,
+    };
+    value.unwrap_or_else(|| Value::from(text))
+}
+
+/// Reads a whole text of strict JSON.
+fn strict(text: &str) -> Option<Value> {
+    let mut parser = Parser::new(text, Slips::NONE, Dialect::Plain);
+    let value = parser.value().ok()?;
+    parser.finish().ok().map(|()| value)
+}
+
+fn python_word(text: &str) -> Option<Value> {
+    match text {
+        "True" | "true" => Some(Value::Bool(true)),
+        "False" | "false" => Some(Value::Bool(false)),
+        "None" | "null" => Some(Value::Null),
+        _ => None,
+    }
+}
+
+/// What a text says where JSON is wanted, in DSPy's dialect.
+fn candidate(text: &str) -> Result<Value, Failure> {
+    let dialect = Dialect::Dspy;
+    let trimmed = text.trim();
+    if trimmed.starts_with(['{', '[']) {
+        return json(trimmed, dialect);
+    }
+    if let Some(content) = literal(trimmed) {
+        return Ok(Value::String(content));
+    }
+    if let Some(number) = scalar::number(trimmed, dialect) {
+        return Ok(super::parser::number_value(number));
+    }
+    if let Some(value) = python_word(trimmed) {
+        return Ok(value);
+    }
+    if trimmed.contains(['{', '[']) {
+        return json(text, dialect);
+    }
+    Ok(Value::from(text))
+}
+
+/// The content of a text that is one JSON string as a whole.
+pub(super) fn quoted(text: &str) -> Option<String> {
+    let text = text.trim();
+    (text.len() > 1 && text.starts_with('"') && text.ends_with('"'))
+        .then(|| serde_json::from_str(text).ok())?
+}
+
+/// The content of a text that is one string as a whole, in quotes of either kind.
+pub(super) fn literal(text: &str) -> Option<String> {
+    let text = text.trim();
+    if !text.starts_with(['"', '\'']) || text.len() < 2 {
+        return None;
+    }
+    let mut parser = Parser::new(text, Slips::of(Dialect::Plain), Dialect::Plain);
+    let content = parser.string().ok()?.into_owned();
+    parser.finish().ok().map(|()| content)
+}
+
+/// The text of an optional text field. One that is quoted because its bare text would be read differently
+/// (law 6) loses its quotes; any other quotes are the text's own.
+pub(super) fn optional_text(text: &str) -> String {
+    match quoted(text) {
+        Some(content) if content.trim() == "null" || quoted(&content).is_some() => content,
+        _ => text.to_owned(),
+    }
+}

@@ -1,0 +1,354 @@
+//! The value of a text.
+//!
+//! A text is read once, from front to back, as the type asks: [`parser`] knows JSON and what is forgiven,
+//! [`de`] lets serde ask for what is inside it, [`top`] for what a section says as a whole. Values without a
+//! Rust type are read by [`described`] and made to fit by [`conform`].
+
+mod check;
+mod conform;
+mod de;
+mod described;
+mod failure;
+mod forgive;
+mod from_value;
+mod parser;
+mod scalar;
+mod top;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
+
+use serde::de::DeserializeOwned;
+
+use self::failure::{Failure, Step, Why};
+use self::forgive::Slips;
+use self::parser::Parser;
+use crate::types::{Checks, Kind, TypeTree};
+use crate::value::Value;
+
+/// What an output was written as.
+#[derive(Debug, Clone)]
+pub enum Source<'r> {
+    /// The text of a section.
+    Text(Cow<'r, str>),
+    /// A JSON value.
+    Json(Cow<'r, str>),
+}
+
+impl Source<'_> {
+    /// The text as written.
+    pub fn text(&self) -> &str {
+        match self {
+            Source::Text(text) | Source::Json(text) => text,
+        }
+    }
+}
+
+/// What is forgiven when a text is read.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadOptions {
+    pub(crate) dialect: crate::dialect::Dialect,
+    /// Whether escaped marker lines are read back.
+    pub(crate) unescape: bool,
+}
+
+/// Why a text is no value of a type.
+///
+/// ```
+/// use imp::ReadError;
+///
+/// // What a retry would show the model of an output `report`.
+/// fn line(error: &ReadError) -> String {
+///     format!("- report{}: {}", error.path(), error.message())
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadError {
+    /// `expected integer`, `must be >= 1`.
+    pub(crate) message: String,
+    /// `integer`; empty where only a bound was broken.
+    pub(crate) expected: String,
+    /// Below the value: `.sections[2].score`; empty for the value itself.
+    pub(crate) path: String,
+    /// Bytes in the source's text.
+    pub(crate) span: Range<usize>,
+}
+
+impl ReadError {
+    /// What is wrong: `expected integer`, `must be >= 1` (the messages are Imp's).
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What the type asks for, `integer`; empty where only a bound was broken.
+    pub fn expected(&self) -> &str {
+        &self.expected
+    }
+
+    /// The place below the value, `.sections[2].score`; empty for the value itself.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The bytes of the source's text that are at fault.
+    pub fn span(&self) -> Range<usize> {
+        self.span.clone()
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.path.is_empty() {
+            return f.write_str(&self.message);
+        }
+        write!(f, "{}: {}", self.path.trim_start_matches('.'), self.message)
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+/// A source, as far as it can be told without a type.
+#[derive(Debug)]
+struct Input<'a> {
+    given: Given<'a>,
+    unescape: bool,
+}
+
+#[derive(Debug)]
+enum Given<'a> {
+    /// The text of a section.
+    Text(&'a str),
+    /// The content of a JSON string.
+    Quoted(Cow<'a, str>),
+    /// Any other JSON.
+    Json(&'a str),
+}
+
+impl<'a> Input<'a> {
+    fn new(source: &'a Source<'_>, options: ReadOptions) -> Result<Self, Failure> {
+        let given = match source {
+            Source::Text(text) => Given::Text(text),
+            Source::Json(text) => {
+                let mut parser = Parser::new(text, Slips::of(options.dialect), options.dialect);
+                match parser.peek()? {
+                    parser::Peek::String => {
+                        let content = parser.string()?;
+                        parser.finish()?;
+                        Given::Quoted(content)
+                    }
+                    parser::Peek::Bare => Given::Quoted(parser.bare()?),
+                    parser::Peek::Number => match parser.number() {
+                        Ok(Err(text)) => Given::Quoted(text),
+                        _ => Given::Json(text),
+                    },
+                    _ => Given::Json(text),
+                }
+            }
+        };
+        Ok(Input { given, unescape: options.unescape })
+    }
+}
+
+/// Reads a value of `T` whose type is `tree`; `checks` are the bounds of the field itself.
+///
+/// # Errors
+///
+/// The text is no value of the type, or breaks a bound.
+pub(crate) fn read<T: DeserializeOwned>(
+    source: &Source<'_>,
+    tree: &TypeTree,
+    checks: Option<&Checks>,
+    options: ReadOptions,
+) -> Result<T, ReadError> {
+    let input = Input::new(source, options).map_err(|failure| error(source, options, &failure))?;
+    let mut reading = top::Reading::new(&input, tree, checks, options.dialect);
+    let mut result = T::deserialize(reading.top());
+    // Each further attempt has its own reason, and the first that succeeds counts.
+    while let Some(next) = reading.next(result.as_ref().err()) {
+        result = match next {
+            top::Next::Text => T::deserialize(reading.top()).or(result),
+            top::Next::Value(value) => T::deserialize(from_value::FromValue(value)).or(result),
+        };
+    }
+    let result = match result {
+        Ok(value) => reading.check().map(|()| value),
+        Err(failure) => Err(reading.failure(failure)),
+    };
+    result.map_err(|failure| error(source, options, &failure))
+}
+
+/// Reads a value without a Rust type, as `tree` directs.
+///
+/// The properties of objects come in the order of the reply, those that have a default and are absent behind
+/// them; keys that an object does not have are dropped.
+///
+/// # Errors
+///
+/// The text is no value of the type, or breaks a bound.
+pub(crate) fn read_value(
+    source: &Source<'_>,
+    tree: &TypeTree,
+    checks: Option<&Checks>,
+    options: ReadOptions,
+) -> Result<Value, ReadError> {
+    let read = || {
+        let input = Input::new(source, options)?;
+        let value = described::read(&input, tree, options.dialect, false)?;
+        if let Some(checks) = checks {
+            check::value(&value, checks)?;
+        }
+        Ok(value)
+    };
+    read().map_err(|failure| error(source, options, &failure))
+}
+
+/// One entry of a reply that is a JSON object.
+#[derive(Debug)]
+pub(crate) struct Entry<'a> {
+    pub(crate) key: Cow<'a, str>,
+    pub(crate) value: Source<'a>,
+    /// Where the value is in the reply.
+    pub(crate) span: Range<usize>,
+}
+
+/// The entries of the JSON object in a text, what is around it aside (§9.3, §10).
+///
+/// The first `{` begins the object. Of two equal keys both are given, in order; the last counts.
+///
+/// # Errors
+///
+/// There is no object in the text, or it is broken beyond what the dialect forgives.
+pub(crate) fn entries(text: &str, options: ReadOptions) -> Result<Vec<Entry<'_>>, ReadError> {
+    let failed = |failure| error(&Source::Text(text.into()), options, &failure);
+    if options.dialect == crate::dialect::Dialect::Dspy {
+        // An object inside a JSON string is looked for there.
+        if let Some(content) = described::quoted(text) {
+            let entries = entries(&content, options)?;
+            return Ok(entries.into_iter().map(|entry| entry.detached(0..text.len())).collect());
+        }
+    }
+    let Some(start) = text.find('{') else { return Err(failed(Failure::expected("object"))) };
+    let read = |loose| {
+        let mut parser =
+            Parser::new(text, Slips::of(options.dialect), options.dialect).with_loose_escapes(loose);
+        parser.pos = start;
+        let list = parser.entries().and_then(|list| {
+            // Behind the object of a list, or in the plain dialect, nothing matters.
+            let rest_matters =
+                options.dialect == crate::dialect::Dialect::Dspy && !text.trim_start().starts_with('[');
+            if rest_matters {
+                parser.finish()?;
+            }
+            Ok(list)
+        });
+        (list, parser.must_repeat())
+    };
+    let (list, repeat) = match read(false) {
+        (_, true) => (read(true).0, true),
+        (list, false) => (list, false),
+    };
+    let list = list.map_err(|failure| failed(described::not_json(&text[start..], failure, "object")))?;
+    let mut entries = Vec::with_capacity(list.len());
+    for (key, span) in list {
+        let value = text.get(span.clone()).unwrap_or_default();
+        let value = if repeat { described::respelt(value, options.dialect) } else { Cow::Borrowed(value) };
+        entries.push(Entry { key, value: Source::Json(value), span });
+    }
+    Ok(entries)
+}
+
+impl Entry<'_> {
+    fn detached(self, span: Range<usize>) -> Entry<'static> {
+        Entry {
+            key: self.key.into_owned().into(),
+            value: Source::Json(self.value.text().to_owned().into()),
+            span,
+        }
+    }
+}
+
+/// Whether a text field that may be none would not read the bare text as the text itself.
+pub(crate) fn is_quoted_text(text: &str) -> bool {
+    described::optional_text(text) != text || text.trim() == "null" || described::quoted(text).is_some()
+}
+
+/// Whether a text is a value of its own where anything is welcome.
+pub(crate) fn is_value(text: &str) -> bool {
+    !matches!(described::any(text, crate::dialect::Dialect::Plain), Value::String(read) if read == text)
+}
+
+/// The failure with its place in the source, which is looked for only now.
+#[cold]
+fn error(source: &Source<'_>, options: ReadOptions, failure: &Failure) -> ReadError {
+    let text = source.text();
+    let whole = {
+        let start = text.len() - text.trim_start().len();
+        start..text.trim_end().len().max(start)
+    };
+    let span = match failure.why() {
+        Why::Syntax => failure.position().map(|at| at.min(whole.end)..whole.end),
+        _ => locate(text, failure, options),
+    };
+    ReadError {
+        message: failure.message().to_owned(),
+        expected: failure.expected_word().to_owned(),
+        path: failure.path(),
+        span: span.unwrap_or(whole),
+    }
+}
+
+/// The bytes of the value that a failure's path leads to.
+fn locate(text: &str, failure: &Failure, options: ReadOptions) -> Option<Range<usize>> {
+    if !failure.is_nested() {
+        return None;
+    }
+    let mut parser = Parser::new(text, Slips::of(options.dialect), options.dialect);
+    parser.find_container();
+    for step in failure.steps() {
+        parser.blank().ok()?;
+        let mut index = 0;
+        let mut found = None;
+        match step {
+            Step::Index(wanted) => {
+                parser.open().ok()?;
+                while found.is_none() && parser.more(b']', index == 0).ok()? {
+                    if index == *wanted {
+                        found = Some(parser.pos);
+                    } else {
+                        parser.skip().ok()?;
+                    }
+                    index += 1;
+                }
+            }
+            Step::Key(wanted) => {
+                parser.open().ok()?;
+                // Of two equal keys the last counts.
+                while parser.more(b'}', index == 0).ok()? {
+                    index += 1;
+                    let key = parser.key().ok()?;
+                    parser.colon().ok()?;
+                    parser.blank().ok()?;
+                    if key == wanted.as_str() {
+                        found = Some(parser.pos);
+                    }
+                    if parser.skip().is_err() {
+                        break;
+                    }
+                }
+            }
+        }
+        parser.pos = found?;
+    }
+    let start = parser.pos;
+    parser.skip().ok()?;
+    Some(start..parser.pos)
+}
+
+/// Whether a type is read from JSON alone.
+fn is_container(kind: &Kind) -> bool {
+    matches!(kind, Kind::List { .. } | Kind::Tuple(_) | Kind::Map { .. } | Kind::Object(_) | Kind::ToolCalls)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,218 @@
+//! One case: running it, and comparing the result.
+
+use std::collections::BTreeSet;
+
+use imp::{
+    Adapter, Chat, Demo, Dialect, Fields, FormatOptions, Message, Missing, OutputForm, ParseError,
+    ParseErrorKind, Reply, SignatureSpec, read_reply,
+};
+use serde_json::{Value as Json, json};
+
+use super::value::{Enums, decode, fields, same};
+
+/// A case of the corpus.
+#[derive(Debug)]
+pub(super) struct Case<'c> {
+    pub(super) id: &'c str,
+    pub(super) kind: &'c str,
+    pub(super) quirk: Option<&'c str>,
+    pub(super) json: &'c Json,
+    pub(super) enums: Enums<'c>,
+}
+
+/// What `imp` makes of a case.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Messages as JSON.
+    Messages(Vec<Json>),
+    /// An assistant's text.
+    Text(String),
+    /// What a reply was read as.
+    Fields(Fields),
+    /// The schema that a provider is sent.
+    Schema(Json),
+    /// An error.
+    Error(Failure),
+    /// `imp` cannot express the case.
+    Unsupported(String),
+}
+
+/// An error of any kind.
+#[derive(Debug)]
+pub struct Failure {
+    /// Its text.
+    pub message: String,
+    /// The field that it names, if it is about a signature.
+    pub field: Option<String>,
+    /// The error of a parse, if it is one.
+    pub parse: Option<ParseError>,
+}
+
+fn failure(error: &impl ToString) -> Outcome {
+    Outcome::Error(Failure { message: error.to_string(), field: None, parse: None })
+}
+
+impl<'c> Case<'c> {
+    pub(super) fn new(json: &'c Json) -> Result<Self, String> {
+        let text = |key: &str| json[key].as_str().ok_or_else(|| format!("a case without `{key}`: {json}"));
+        Ok(Case {
+            id: text("id")?,
+            kind: text("kind")?,
+            quirk: json["quirk"].as_str(),
+            json,
+            enums: Enums::of(&json["signature"]),
+        })
+    }
+
+    /// Whether the signature has a history or tool calls.
+    pub(super) fn has_history(&self) -> bool {
+        ["inputs", "outputs"]
+            .iter()
+            .filter_map(|side| self.json["signature"][side].as_array())
+            .flatten()
+            .any(|field| field["type"] == "history" || field["type"] == "tool_calls")
+    }
+
+    /// The described outputs.
+    pub(super) fn outputs(&self) -> impl Iterator<Item = &'c Json> {
+        self.json["signature"]["outputs"].as_array().into_iter().flatten()
+    }
+
+    pub(super) fn run(&self) -> Outcome {
+        let spec = match SignatureSpec::from_json(&self.json["signature"]) {
+            Ok(spec) => spec,
+            Err(error) => {
+                return Outcome::Error(Failure {
+                    message: error.to_string(),
+                    field: error.field().map(str::to_owned),
+                    parse: None,
+                });
+            }
+        };
+        match self.json["adapter"].as_str() {
+            Some("chat") => self.run_with(&Chat::new().dialect(Dialect::Dspy), &spec),
+            Some("json") => self.run_with(&imp::Json::new().dialect(Dialect::Dspy), &spec),
+            adapter => Outcome::Unsupported(format!("the adapter {}", adapter.unwrap_or("?"))),
+        }
+    }
+
+    fn run_with(&self, adapter: &dyn Adapter, spec: &SignatureSpec) -> Outcome {
+        self.try_with(adapter, spec).unwrap_or_else(Outcome::Unsupported)
+    }
+
+    fn try_with(&self, adapter: &dyn Adapter, spec: &SignatureSpec) -> Result<Outcome, String> {
+        Ok(match self.kind {
+            "json_schema" => match adapter.output_form(spec) {
+                OutputForm::Schema(schema) => Outcome::Schema(schema),
+                form => failure(&format!("no schema but {form:?}")),
+            },
+            "format" | "json_format" | "xml_format" => {
+                match adapter.messages(spec, &self.fields("inputs")?, &self.options()?) {
+                    Ok(messages) => Outcome::Messages(messages.iter().map(message_json).collect()),
+                    Err(error) => failure(&error),
+                }
+            }
+            "finetune" => {
+                let (inputs, outputs) = (self.fields("inputs")?, self.fields("outputs")?);
+                match adapter.finetune_messages(spec, &inputs, &outputs, &self.options()?) {
+                    Ok(messages) => Outcome::Messages(messages.iter().map(message_json).collect()),
+                    Err(error) => failure(&error),
+                }
+            }
+            "assistant" => {
+                let missing = self.json["missing_field_message"].as_str();
+                let missing = missing.map_or(Missing::LeaveOut, Missing::Say);
+                match adapter.assistant_content(spec, &self.fields("outputs")?, missing) {
+                    Ok(text) => Outcome::Text(text),
+                    Err(error) => failure(&error),
+                }
+            }
+            "parse" | "json_parse" | "xml_parse" => {
+                let reply = self.json["lm_text"].as_str().ok_or("a case without `lm_text`")?;
+                match read_reply(adapter, spec, Reply::Text(reply)) {
+                    Ok(fields) => Outcome::Fields(fields),
+                    Err(error) => Outcome::Error(Failure {
+                        message: error.to_string(),
+                        field: None,
+                        parse: Some(error),
+                    }),
+                }
+            }
+            kind => Outcome::Unsupported(format!("the kind {kind}")),
+        })
+    }
+
+    fn fields(&self, key: &str) -> Result<Fields, String> {
+        fields(&self.json[key], &self.enums)
+    }
+
+    fn options(&self) -> Result<FormatOptions, String> {
+        let mut options = FormatOptions::new();
+        for demo in self.json["demos"].as_array().into_iter().flatten() {
+            options = options.demo(Demo::from_fields(fields(demo, &self.enums)?));
+        }
+        Ok(options)
+    }
+}
+
+fn message_json(message: &Message) -> Json {
+    let mut json = json!({ "role": message.role.as_str(), "content": message.text() });
+    if let Some(name) = &message.name {
+        json["name"] = name.as_str().into();
+    }
+    json
+}
+
+/// Whether our result is DSPy's.
+pub(super) fn matches(case: &Case<'_>, outcome: &Outcome) -> bool {
+    let expected = &case.json["expected"];
+    if expected.get("error").is_some() {
+        return match outcome {
+            Outcome::Error(failure) => matches_error(case, expected, failure),
+            _ => false,
+        };
+    }
+    match outcome {
+        Outcome::Messages(messages) => {
+            expected["messages"] == Json::from(messages.as_slice())
+                || expected["messages"].as_array() == Some(messages)
+        }
+        Outcome::Text(text) => expected["text"] == text.as_str(),
+        Outcome::Schema(schema) => expected["schema"] == *schema,
+        Outcome::Fields(ours) => {
+            let typed = expected.get("typed").unwrap_or(&expected["fields"]);
+            match fields(typed, &case.enums) {
+                Ok(theirs) => same(&theirs.into_map().into(), &ours.clone().into_map().into()),
+                Err(_) => false,
+            }
+        }
+        Outcome::Error(_) | Outcome::Unsupported(_) => false,
+    }
+}
+
+/// An error matches any other, but for the reason and, where outputs are missing, those that are not.
+fn matches_error(case: &Case<'_>, expected: &Json, failure: &Failure) -> bool {
+    let Some(parse) = &failure.parse else { return expected.get("reason").is_none() };
+    match expected["reason"].as_str() {
+        Some("missing_fields") => {
+            let there: BTreeSet<&str> = case
+                .outputs()
+                .filter_map(|field| field["name"].as_str())
+                .filter(|name| !parse.missing().iter().any(|missing| missing == name))
+                .collect();
+            let theirs: BTreeSet<&str> =
+                expected["parsed"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();
+            parse.kind() == ParseErrorKind::MissingFields && there == theirs
+        }
+        // DSPy reports the first failure in the order of the reply, and a wrong value before any
+        // missing one; we report all of them.
+        Some("bad_value") => !parse.failures().is_empty(),
+        Some(_) | None => true,
+    }
+}
+
+/// The value that one pair of the case encodes.
+pub(super) fn given(case: &Case<'_>, key: &str, name: &str) -> Option<imp::Value> {
+    let pair = case.json[key].as_array()?.iter().find(|pair| pair[0] == name)?;
+    decode(&pair[1], &case.enums).ok()
+}

@@ -1,0 +1,359 @@
+//! For each quirk of DSPy that is a defect: a function that sees that our result is better.
+
+use std::fmt;
+
+use imp::{Chat, Dialect, Fields, SignatureSpec, Value};
+use serde_json::Value as Json;
+
+use super::case::{Case, Failure, Outcome, given};
+
+/// Whether our result for a case does the better thing.
+#[derive(Clone, Copy)]
+pub(super) struct Check(fn(&Case<'_>, &Outcome) -> bool);
+
+impl Check {
+    pub(super) fn holds(self, case: &Case<'_>, outcome: &Outcome) -> bool {
+        (self.0)(case, outcome)
+    }
+}
+
+impl fmt::Debug for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Check")
+    }
+}
+
+/// The checks, by the names that `differences.toml` has for them.
+const CHECKS: [(&str, Check); 18] = [
+    ("one name for a union", Check(one_union_name)),
+    ("input text is never interpreted", Check(plain_text)),
+    ("a list on a text field is JSON", Check(list_as_json)),
+    ("a demo without a history is complete", Check(demo_without_history)),
+    ("a history is one or an error", Check(history_or_error)),
+    ("no output is said to be None", Check(no_none)),
+    ("no empty list of tool calls", Check(no_empty_calls)),
+    ("the name is refused", Check(completed_refused)),
+    ("a missing output is an error", Check(is_error)),
+    ("training data as for chat", Check(training_data)),
+    ("the value follows the marker", Check(value_after_marker)),
+    ("a number is never two", Check(one_number)),
+    ("a member is found by its text", Check(member_by_text)),
+    ("quotes are no part of a member", Check(member_in_quotes)),
+    ("text falls back to text", Check(text_fallback)),
+    ("text is taken as it is", Check(text_as_it_is)),
+    ("one error type that names the field", Check(parse_error)),
+    ("json_object is asked for", Check(json_object)),
+];
+
+/// The check of that name.
+pub(super) fn named(name: &str) -> Option<Check> {
+    CHECKS.iter().find(|(known, _)| *known == name).map(|(_, check)| *check)
+}
+
+fn contents(outcome: &Outcome) -> Option<Vec<(&str, &str)>> {
+    let Outcome::Messages(messages) = outcome else { return None };
+    messages.iter().map(|message| Some((message["role"].as_str()?, message["content"].as_str()?))).collect()
+}
+
+/// `pep604-union-name`: what DSPy prints for the other spelling of the union.
+fn one_union_name(case: &Case<'_>, outcome: &Outcome) -> bool {
+    let Some(ours) = contents(outcome) else { return false };
+    let theirs = case.json["expected"]["messages"].as_array().into_iter().flatten();
+    let theirs: Vec<_> = theirs
+        .map(|message| {
+            let content = message["content"].as_str().unwrap_or_default();
+            (message["role"].as_str().unwrap_or_default(), content.replace("UnionType[", "Union["))
+        })
+        .collect();
+    theirs.iter().map(|(role, content)| (*role, content.as_str())).eq(ours)
+}
+
+/// `custom-type-marker-injection`: every given text stands in the request, in one plain text.
+fn plain_text(case: &Case<'_>, outcome: &Outcome) -> bool {
+    let Some(ours) = contents(outcome) else { return false };
+    let Some((_, request)) = ours.last() else { return false };
+    inputs(case).all(|name| match given(case, "inputs", name) {
+        Some(Value::String(text)) => request.contains(&format!("[[ ## {name} ## ]]\n{text}\n")),
+        _ => true,
+    })
+}
+
+/// `schema-nested-dict-emptied`, `schema-optional-dict-left-open`: no schema is sent, but the weaker form.
+fn json_object(_: &Case<'_>, outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Error(failure) if failure.message == "no schema but Object")
+}
+
+fn inputs<'c>(case: &Case<'c>) -> impl Iterator<Item = &'c str> {
+    case.json["signature"]["inputs"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|field| field["name"].as_str())
+}
+
+/// `list-on-str-nonstr-item`: the section reads as the JSON list that was given.
+fn list_as_json(case: &Case<'_>, outcome: &Outcome) -> bool {
+    let Some(ours) = contents(outcome) else { return false };
+    let Some((_, request)) = ours.last() else { return false };
+    let lists = inputs(case).filter_map(|name| match given(case, "inputs", name) {
+        Some(list @ Value::List(_)) => Some((name, list)),
+        _ => None,
+    });
+    lists.into_iter().all(|(name, list)| {
+        let section = section(request, name);
+        section.is_some_and(|text| {
+            serde_json::from_str::<Json>(text).is_ok_and(|json| Value::from(json) == list)
+        })
+    })
+}
+
+/// The text between a section's marker and the next one.
+fn section<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    let marker = format!("[[ ## {name} ## ]]");
+    let mut lines = text.split_inclusive('\n').scan(0, |at, line| {
+        let start = *at;
+        *at += line.len();
+        Some((start, line))
+    });
+    let (start, _) = lines.find(|(_, line)| line.trim_start().starts_with(&marker))?;
+    let from = start + text[start..].find(&marker)? + marker.len();
+    let to = lines.find(|(_, line)| is_marker(line)).map_or(text.len(), |(start, _)| start);
+    let end = text[from..to].find("\n\nRespond with").map_or(to, |at| from + at);
+    Some(text[from..end].trim())
+}
+
+fn is_marker(line: &str) -> bool {
+    let name = line.trim_start().strip_prefix("[[ ## ").and_then(|rest| rest.split_once(" ## ]]"));
+    name.is_some_and(|(name, _)| !name.is_empty() && name.chars().all(|c| c == '_' || c.is_alphanumeric()))
+}
+
+/// `demo-missing-history-incomplete`: a demo is incomplete only if another field lacks a value.
+fn demo_without_history(case: &Case<'_>, outcome: &Outcome) -> bool {
+    let Some(ours) = contents(outcome) else { return false };
+    let marked =
+        ours.iter().filter(|(_, content)| content.starts_with("This is an example of the task, though"));
+    let fields = |side: &str| case.json["signature"][side].as_array().cloned().unwrap_or_default();
+    let fields: Vec<Json> = fields("inputs").into_iter().chain(fields("outputs")).collect();
+    let demos = case.json["demos"].as_array().into_iter().flatten();
+    let incomplete = demos.filter(|demo| {
+        let lacks = |field: &&Json| {
+            let pairs = demo.as_array().into_iter().flatten();
+            field["type"] != "history"
+                && !pairs.into_iter().any(|pair| pair[0] == field["name"] && !pair[1].is_null())
+        };
+        fields.iter().any(|field| lacks(&field))
+    });
+    marked.count() == incomplete.count()
+}
+
+/// `history-none-crash`: none is an empty history, anything else that is no history a clear error.
+fn history_or_error(case: &Case<'_>, outcome: &Outcome) -> bool {
+    let history = inputs(case).find(|name| {
+        let fields = case.json["signature"]["inputs"].as_array().into_iter().flatten();
+        fields.into_iter().any(|field| field["name"] == *name && field["type"] == "history")
+    });
+    match (history.and_then(|name| given(case, "inputs", name)), outcome) {
+        (None | Some(Value::Null), Outcome::Messages(messages)) => messages.len() == 2,
+        (Some(Value::Map(_) | Value::List(_) | Value::String(_)), Outcome::Error(failure)) => {
+            !failure.message.is_empty()
+        }
+        _ => false,
+    }
+}
+
+/// `history-missing-output-none`: no assistant's message has a section `None`.
+fn no_none(_: &Case<'_>, outcome: &Outcome) -> bool {
+    contents(outcome).is_some_and(|ours| {
+        let said = ours.iter().filter(|(role, _)| *role == "assistant");
+        said.into_iter().all(|(_, content)| !content.lines().any(|line| line == "None"))
+    })
+}
+
+/// `native-empty-tool-calls`: the key is left out.
+fn no_empty_calls(_: &Case<'_>, outcome: &Outcome) -> bool {
+    let Outcome::Messages(messages) = outcome else { return false };
+    messages
+        .iter()
+        .all(|message| message.get("tool_calls").is_none_or(|calls| *calls != Json::Array(Vec::new())))
+}
+
+/// `field-named-completed`: refused when the signature is built, by name.
+fn completed_refused(_: &Case<'_>, outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Error(Failure { field: Some(field), .. }) if field == "completed")
+}
+
+/// `finetune-missing-output-none`: an error.
+fn is_error(_: &Case<'_>, outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Error(_))
+}
+
+/// `finetune-json-not-implemented`: the last message is the assistant's, with all outputs in one object.
+fn training_data(case: &Case<'_>, outcome: &Outcome) -> bool {
+    let Some(ours) = contents(outcome) else { return false };
+    let Some(("assistant", content)) = ours.last() else { return false };
+    let Ok(Json::Object(object)) = serde_json::from_str(content) else { return false };
+    let mut outputs = case.outputs().filter_map(|field| field["name"].as_str());
+    outputs.all(|name| match (given(case, "outputs", name), object.get(name)) {
+        (Some(given), Some(ours)) => Value::from(ours.clone()) == given,
+        _ => false,
+    })
+}
+
+/// `marker-slice-unstripped`: the values are those of the same reply with its markers at the line starts.
+fn value_after_marker(case: &Case<'_>, outcome: &Outcome) -> bool {
+    let Some(reply) = case.json["lm_text"].as_str() else { return false };
+    let lines = reply.split('\n').map(|line| if is_marker(line) { line.trim_start() } else { line });
+    let aligned = lines.collect::<Vec<_>>().join("\n");
+    let Ok(spec) = SignatureSpec::from_json(&case.json["signature"]) else { return false };
+    match (outcome, Chat::new().dialect(Dialect::Dspy).read_fields(&spec, aligned.as_str())) {
+        (Outcome::Fields(ours), Ok(aligned)) => *ours == aligned,
+        _ => false,
+    }
+}
+
+/// The digits of all numbers and texts in a value, in order.
+fn digits(value: &Value, out: &mut String) {
+    let text = match value {
+        Value::Int(number) => number.to_string(),
+        Value::Float(number) => number.to_string(),
+        Value::String(text) => text.clone(),
+        Value::List(items) => return items.iter().for_each(|item| digits(item, out)),
+        Value::Map(map) => return map.iter().for_each(|(_, item)| digits(item, out)),
+        _ => return,
+    };
+    out.extend(text.chars().filter(char::is_ascii_digit));
+}
+
+/// `thousands-separator-tuple`: refused, or read with every digit that was written.
+fn one_number(case: &Case<'_>, outcome: &Outcome) -> bool {
+    let fields = match outcome {
+        Outcome::Fields(fields) => fields,
+        Outcome::Error(failure) => return failure.parse.is_some(),
+        _ => return false,
+    };
+    let Some(reply) = case.json["lm_text"].as_str() else { return false };
+    fields.iter().all(|(name, value)| {
+        let mut ours = String::new();
+        digits(value, &mut ours);
+        let mut written = String::new();
+        digits(&section(reply, name).unwrap_or_default().into(), &mut written);
+        ours == written
+    })
+}
+
+/// The types of a described type that hold members: literals and enums.
+fn members(ty: &Json) -> Vec<Json> {
+    let mut found = Vec::new();
+    let mut open = vec![ty];
+    while let Some(ty) = open.pop() {
+        if let Some(values) = ty["literal"].as_array() {
+            found.extend(values.iter().cloned());
+        }
+        for member in ty["enum"]["members"].as_array().into_iter().flatten() {
+            found.push(member[1].clone());
+        }
+        open.extend(["list", "optional"].iter().filter_map(|key| ty.get(key)));
+    }
+    found
+}
+
+/// `int-enum-value-unmatchable`, `int-literal-unmatchable`: the member whose text it is. Where no member
+/// has that text the value is refused; other outputs of the reply may be wrong in their own right.
+fn member_by_text(case: &Case<'_>, outcome: &Outcome) -> bool {
+    let Some(reply) = case.json["lm_text"].as_str() else { return false };
+    let known = match outcome {
+        Outcome::Fields(fields) => fields,
+        Outcome::Error(Failure { parse: Some(error), .. }) => error.fields(),
+        _ => return false,
+    };
+    case.outputs().all(|field| {
+        let members = members(&field["type"]);
+        let name = field["name"].as_str().unwrap_or_default();
+        if !members.iter().any(Json::is_number) {
+            return true;
+        }
+        let text = section(reply, name).unwrap_or_default();
+        let items: Vec<String> = match serde_json::from_str(text) {
+            Ok(Json::Array(items)) => items.iter().map(plain).collect(),
+            _ => vec![text.trim_matches(['"', '`', '\'']).to_owned()],
+        };
+        let meant: Option<Vec<&Json>> =
+            items.iter().map(|item| members.iter().find(|member| plain(member) == *item)).collect();
+        match (meant, known.get(name)) {
+            (Some(meant), Some(Value::List(ours))) => {
+                meant.iter().map(|&member| Value::from(member.clone())).eq(ours.iter().cloned())
+            }
+            (Some(meant), Some(ours)) => meant.iter().all(|&member| Value::from(member.clone()) == *ours),
+            (Some(_), None) => false,
+            // Not a member's text: refused, or read as DSPy reads the same number outside a section.
+            (None, _) => true,
+        }
+    })
+}
+
+fn plain(json: &Json) -> String {
+    json.as_str().map_or_else(|| json.to_string(), str::to_owned)
+}
+
+fn read(outcome: &Outcome) -> Option<&Fields> {
+    match outcome {
+        Outcome::Fields(fields) => Some(fields),
+        _ => None,
+    }
+}
+
+/// `enum-quoted-fails`: as for a literal, the quotes are taken off.
+fn member_in_quotes(case: &Case<'_>, outcome: &Outcome) -> bool {
+    let (Some(ours), Some(reply)) = (read(outcome), case.json["lm_text"].as_str()) else { return false };
+    ours.iter().all(|(name, value)| {
+        let text = section(reply, name).unwrap_or_default();
+        value.as_str() == Some(text.trim_matches(['"', '\'']))
+    })
+}
+
+/// `union-str-no-text-fallback`: the text where no other branch fits.
+fn text_fallback(case: &Case<'_>, outcome: &Outcome) -> bool {
+    let (Some(ours), Some(reply)) = (read(outcome), case.json["lm_text"].as_str()) else { return false };
+    ours.iter().all(|(name, value)| value.as_str() == section(reply, name))
+}
+
+/// `reasoning-json-repaired`: a reasoning is its section's text.
+fn text_as_it_is(case: &Case<'_>, outcome: &Outcome) -> bool {
+    let (Some(ours), Some(reply)) = (read(outcome), case.json["lm_text"].as_str()) else { return false };
+    let mut reasonings = case.outputs().filter(|field| field["type"] == "reasoning");
+    reasonings.all(|field| {
+        let name = field["name"].as_str().unwrap_or_default();
+        ours.get(name).and_then(Value::as_str) == section(reply, name)
+    })
+}
+
+/// `json-parse-raw-exception`: a parse error with the name of an output.
+fn parse_error(_: &Case<'_>, outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Error(Failure { parse: Some(error), .. }) => {
+            !error.failures().is_empty() || !error.missing().is_empty()
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use imp::Map;
+
+    #[test]
+    fn sections_are_cut_at_markers() {
+        let text = "x\n  [[ ## a ## ]] 1\n2\n\n[[ ## b ## ]]\n3\n\nRespond with the";
+        assert_eq!(section(text, "a"), Some("1\n2"));
+        assert_eq!(section(text, "b"), Some("3"));
+        assert_eq!(section(text, "c"), None);
+    }
+
+    #[test]
+    fn digits_keep_what_a_tuple_loses() {
+        let mut out = String::new();
+        digits(&Value::Map(Map::from([("a", Value::List(vec![1.into(), 0.into()]))])), &mut out);
+        assert_eq!(out, "10");
+    }
+}

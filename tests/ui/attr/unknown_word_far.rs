@@ -1,0 +1,9 @@
+use imp::Signature;
+
+#[derive(Signature)]
+struct Route {
+    #[field(zzz)]
+    team: String,
+}
+
+fn main() {}

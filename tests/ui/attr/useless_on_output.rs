@@ -1,0 +1,9 @@
+use imp::Signature;
+
+#[derive(Signature)]
+#[signature(instructions = "Route the ticket.")]
+struct Route {
+    team: String,
+}
+
+fn main() {}

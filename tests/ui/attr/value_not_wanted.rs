@@ -1,0 +1,9 @@
+use imp::Signature;
+
+#[derive(Signature)]
+struct Route {
+    #[field(text_field = true)]
+    team: String,
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use imp::Signature;
+
+#[derive(Signature)]
+#[serde(transparent)]
+struct Route {
+    team: String,
+}
+
+fn main() {}

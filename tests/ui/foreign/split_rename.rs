@@ -1,0 +1,10 @@
+use imp::Signature;
+
+#[derive(Signature)]
+#[serde(rename_all(serialize = "camelCase"))]
+struct Route {
+    #[serde(rename(serialize = "a", deserialize = "b"))]
+    team: String,
+}
+
+fn main() {}

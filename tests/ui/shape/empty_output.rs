@@ -1,0 +1,6 @@
+use imp::Signature;
+
+#[derive(Signature)]
+struct Route {}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use imp::Signature;
+
+#[derive(Signature)]
+#[signature(output = Ticket)]
+struct Ticket {
+    ticket: String,
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use imp::Signature;
+
+#[derive(Signature)]
+struct Route;
+
+fn main() {
+    let _ = RoutePartial::default();
+}
