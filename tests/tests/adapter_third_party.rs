@@ -146,5 +146,5 @@ fn it_is_an_object() {
     assert_eq!(content, "answer: x\n\n[[ ## completed ## ]]\n");
     let parts =
         [adapter.field_description(&spec), adapter.field_structure(&spec), adapter.task_description(&spec)];
-    assert_eq!(adapter.system(&spec), parts.join("\n"));
+    assert_eq!(adapter.system(&spec).as_str(), parts.join("\n"));
 }
