@@ -71,7 +71,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         )
         .config(Config::new().temperature(0.0).max_tokens(200));
 
-    let ticket = ticket("My last invoice is wrong.", "pro");
+    let ticket = ticket("The charge on my card is wrong.", "free");
     if arguments.iter().any(|argument| argument == "--prompt") {
         for message in router.messages(&ticket)? {
             println!("--- {}\n{}", message.role.as_str(), message.text());

@@ -297,6 +297,11 @@ impl FieldSpec {
         &self.name
     }
 
+    /// Whether a reply may call the field so: by its name or by an alias.
+    pub(crate) fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.aliases.iter().any(|alias| alias == name)
+    }
+
     /// The description, if there is one.
     pub fn description(&self) -> Option<&str> {
         self.description.as_deref()

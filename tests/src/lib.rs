@@ -1,5 +1,5 @@
-//! What the tests of `imp` share: the conformance corpus and the program that runs it, generators of random data, and
-//! shorthands of the plain dialect.
+//! What the tests of `imp` share: the conformance corpus and the program that runs it, generators of
+//! random signatures and values, and shorthands.
 
 pub mod conformance;
 pub mod generate;

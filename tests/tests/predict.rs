@@ -156,7 +156,7 @@ async fn retries() {
     assert_eq!(requests.len(), 3, "it stops at the first success");
     assert_eq!(requests[0].messages, originals);
     for (request, latest) in requests[1..].iter().zip([
-        "Validation failed. Retry with corrected output:\n- score: expected float",
+        "Validation failed. Retry with corrected output:\n- score: expected number",
         "The response is missing required output fields: answer.",
     ]) {
         let (last, before) = request.messages.split_last().unwrap();

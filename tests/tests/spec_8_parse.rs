@@ -293,7 +293,7 @@ fn wrong_values_together() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "Validation failed. Retry with corrected output:\n- a: expected integer\n- b: expected boolean\n- c: expected float"
+        "Validation failed. Retry with corrected output:\n- a: expected integer\n- b: expected boolean\n- c: expected number"
     );
     assert_eq!(error.fields(), &fields(&json!({ "d": "fine" })));
     let error = read(&spec, "[[ ## b ## ]]\ny?\n[[ ## d ## ]]\nfine").unwrap_err();

@@ -9,7 +9,7 @@ use crate::adapter::{Adapter, assembly};
 use crate::dialect::Dialect;
 use crate::error::ParseError;
 use crate::message::Text;
-use crate::spec::{FieldSpec, SignatureSpec, Slot};
+use crate::spec::{SignatureSpec, Slot};
 use crate::text::scan::{self, Lines, trim};
 
 /// The adapter that writes and reads `[[ ## field ## ]]` sections.
@@ -131,7 +131,7 @@ impl Adapter for Chat {
         }
         while let Some(marker) = markers.next() {
             let to = markers.peek().map_or(reply.len(), |next| next.line);
-            let Some(at) = spec.outputs.iter().position(|field| is_called(field, marker.name)) else {
+            let Some(at) = spec.outputs.iter().position(|field| field.is_called(marker.name)) else {
                 continue;
             };
             // The first section of a name wins, even an empty one.
@@ -142,10 +142,6 @@ impl Adapter for Chat {
         }
         Ok(sections)
     }
-}
-
-fn is_called(field: &FieldSpec, name: &str) -> bool {
-    field.name == name || field.aliases.iter().any(|alias| alias == name)
 }
 
 /// Whether a reply without markers is the text field's text: it is not blank, and nothing in it looks like

@@ -6,14 +6,14 @@ use crate::adapter::field_list::field_list;
 use crate::adapter::options::{FormatOptions, Missing, OutputForm};
 use crate::adapter::record::{Record, Section};
 use crate::adapter::schema_text::strict_schema;
-use crate::adapter::typed::{fields_as_sections, typed_methods};
+use crate::adapter::typed::typed_methods;
 use crate::adapter::{Adapter, assembly};
 use crate::dialect::Dialect;
 use crate::error::{FormatError, ParseError, ParseErrorKind};
-use crate::fields::Fields;
 use crate::message::{Message, Text};
 use crate::spec::{SignatureSpec, Slot};
 use crate::text::json::push_string;
+use crate::text::read::{self, ReadOptions};
 use crate::text::scan::trim;
 use crate::text::write::{FieldWriter, Form, Presence};
 
@@ -164,11 +164,25 @@ impl Adapter for Json {
     }
 
     fn sections<'r>(&self, spec: &SignatureSpec, reply: &'r str) -> Result<Vec<Section<'r>>, ParseError> {
-        let Ok(fields) = serde_json::from_str::<Fields>(reply) else {
+        // What JSON holds is never escaped, whatever the dialect: no line of it can be a marker.
+        let options = ReadOptions { dialect: self.dialect, unescape: false };
+        let Ok(entries) = read::entries(reply, options) else {
             let message = "LM response cannot be serialized to a JSON object.";
             return Err(ParseError::new(ParseErrorKind::Malformed, self.name(), reply, message));
         };
-        Ok(fields_as_sections(spec, &fields))
+        let mut sections = vec![Section::default(); spec.outputs.len()];
+        for entry in entries {
+            // Of two equal keys the last counts, as everywhere in JSON.
+            if let Some(at) = spec.outputs.iter().position(|field| field.is_called(&entry.key)) {
+                sections[at] = Section { source: Some(entry.value), start: entry.span.start };
+            }
+        }
+        Ok(sections)
+    }
+
+    fn escapes_markers(&self) -> bool {
+        // In the inputs, which keep the Chat adapter's sections; the outputs are JSON.
+        self.dialect == Dialect::Plain
     }
 }
 
