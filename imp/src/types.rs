@@ -318,7 +318,7 @@ impl Type {
 impl TypeTree {
     /// serde reads an untagged enum by trying one variant after the other, and in each of them all variants of
     /// what is inside: where such a type contains itself, that is exponential in the depth of a reply.
-    fn refuse_recursive_unions(&self) -> Result<(), String> {
+    pub(crate) fn refuse_recursive_unions(&self) -> Result<(), String> {
         for (place, (name, ty)) in self.defs.iter().enumerate() {
             if self.has_union_to(ty, place, false, &mut vec![[false; 2]; self.defs.len()]) {
                 return Err(format!(
@@ -412,10 +412,7 @@ impl<'s> Compiler<'s> {
             .into_iter()
             .map(|def| def.unwrap_or_else(|| (String::new(), node_of(Kind::Any, &Json::Bool(true)))))
             .collect();
-        let tree =
-            TypeTree { root: ty, defs, checked: self.checked, dated: self.dated, buffered: self.buffered };
-        tree.refuse_recursive_unions()?;
-        Ok(tree)
+        Ok(TypeTree { root: ty, defs, checked: self.checked, dated: self.dated, buffered: self.buffered })
     }
 
     fn reference(&mut self, target: &str) -> Result<Type, String> {
