@@ -55,6 +55,8 @@ pub(super) struct Conform<'t> {
     pub(super) dialect: Dialect,
     /// Whether a Rust type will read the result: it knows its defaults and its further names itself.
     pub(super) typed: bool,
+    /// Whether the field allows numbers that are not finite.
+    pub(super) inf_nan: bool,
 }
 
 impl<'t> Conform<'t> {
@@ -154,7 +156,9 @@ impl<'t> Conform<'t> {
             },
             _ => return Err(Failure::expected("number")),
         };
-        let allowed = self.is_lax() || ty.checks.as_ref().is_some_and(|checks| checks.inf_nan == Some(true));
+        let allowed = self.is_lax()
+            || self.inf_nan
+            || ty.checks.as_ref().is_some_and(|checks| checks.inf_nan == Some(true));
         match fit.value {
             Value::Float(value) if !value.is_finite() && !allowed => Err(Failure::expected("number")),
             _ => Ok(fit),

@@ -230,10 +230,17 @@ impl<'de> Deserializer<'de> for &mut Parser<'de> {
                 self.word();
                 visitor.visit_bool(peek == Peek::True)
             }
-            Peek::Number => match self.number()? {
-                Ok(number) => visit_number(number, visitor),
-                Err(text) => visit_piece(text, visitor),
-            },
+            Peek::Number => {
+                let start = self.pos;
+                match self.number()? {
+                    // serde_json's `-0` is a float too.
+                    Ok(Number::Int(0)) if self.text.as_bytes().get(start) == Some(&b'-') => {
+                        visitor.visit_f64(-0.0)
+                    }
+                    Ok(number) => visit_number(number, visitor),
+                    Err(text) => visit_piece(text, visitor),
+                }
+            }
             Peek::String => visit_piece(self.string()?, visitor),
             Peek::Bare => match self.bare_value()? {
                 crate::value::Value::Float(value) => visitor.visit_f64(value),
