@@ -474,10 +474,11 @@ fn tool_call(map: &Map) -> Result<Map, Failure> {
     let mut call = Map::new();
     match map.get("id").filter(|id| !id.is_null()).or_else(|| map.get("call_id")) {
         None | Some(Value::Null) => {}
-        Some(Value::String(id)) if !id.is_empty() => {
-            call.insert("id", id.as_str());
+        Some(Value::String(id)) => {
+            if !id.is_empty() {
+                call.insert("id", id.as_str());
+            }
         }
-        Some(Value::String(_)) => {}
         Some(_) => return Err(Failure::expected("string").inside(Step::Key("id".to_owned()))),
     }
     call.insert("name", name.as_str());

@@ -300,13 +300,11 @@ impl<'a> Parser<'a> {
             self.pos = end;
             if is_json_number(text) {
                 // An integer that fits is exact; a longer one is a float, as it is for serde_json.
-                return match scalar::number(text, Dialect::Dspy) {
-                    Some(number) => Ok(Ok(number)),
-                    None => {
-                        self.pos = start;
-                        Err(self.broken("the number is too big"))
-                    }
-                };
+                if let Some(number) = scalar::number(text, Dialect::Dspy) {
+                    return Ok(Ok(number));
+                }
+                self.pos = start;
+                return Err(self.broken("the number is too big"));
             }
             if let Some(number) = scalar::number(text, Dialect::Dspy) {
                 let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
@@ -362,7 +360,7 @@ impl<'a> Parser<'a> {
             }
             _ => false,
         };
-        let words_are_numbers = text.split_ascii_whitespace().all(|word| scalar::number_is_closed(word));
+        let words_are_numbers = text.split_ascii_whitespace().all(scalar::number_is_closed);
         if text.is_empty() || !ends || text.starts_with('-') || words_are_numbers {
             self.pos = start + end;
             return Err(self.broken("a text without quotes does not end clearly"));
@@ -509,16 +507,12 @@ impl<'a> Parser<'a> {
         let pair = low
             .filter(|low| high < 0xdc00 && (0xdc00..0xe000).contains(low))
             .and_then(|low| char::from_u32(0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00)));
-        match pair {
-            Some(c) => {
-                out.push(c);
-                Ok(at + 12)
-            }
-            None => {
-                self.pos = at;
-                Err(self.broken("half of a character cannot be read"))
-            }
+        if let Some(c) = pair {
+            out.push(c);
+            return Ok(at + 12);
         }
+        self.pos = at;
+        Err(self.broken("half of a character cannot be read"))
     }
 
     /// An escape that strict JSON does not have.
@@ -533,16 +527,12 @@ impl<'a> Parser<'a> {
             return Ok(at + 4);
         }
         let escaped = self.slice(at + 1, self.text.len()).chars().next().filter(|c| "'“”".contains(*c));
-        match escaped {
-            Some(quote) => {
-                out.push(quote);
-                Ok(at + 1 + quote.len_utf8())
-            }
-            None => {
-                out.push('\\');
-                Ok(at + 1)
-            }
+        if let Some(quote) = escaped {
+            out.push(quote);
+            return Ok(at + 1 + quote.len_utf8());
         }
+        out.push('\\');
+        Ok(at + 1)
     }
 
     /// Goes one level down.

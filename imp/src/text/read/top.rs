@@ -206,15 +206,12 @@ impl<'a> Top<'_, 'a> {
 
     #[allow(clippy::cast_precision_loss, reason = "a bound beyond 128 bits does not exist")]
     fn integer(&mut self) -> Result<Number, Failure> {
-        let number = match self.scalar_text() {
-            Some(text) => scalar::integer(&self.unquoted(text), self.reading.dialect),
-            None => {
-                let mut number = None;
-                self.json("integer", |parser| {
-                    serde::Deserialize::deserialize(parser).map(|value| number = Some(Number::Int(value)))
-                })?;
-                number
-            }
+        let number = if let Some(text) = self.scalar_text() {
+            scalar::integer(&self.unquoted(text), self.reading.dialect)
+        } else {
+            self.json("integer", |parser| {
+                serde::Deserialize::deserialize(parser).map(|int| Some(Number::Int(int)))
+            })?
         };
         let number = number.ok_or_else(|| Failure::expected("integer"))?;
         if self.is_checked() {
@@ -544,7 +541,7 @@ impl<'a> Deserializer<'a> for Top<'_, 'a> {
         let Some(text) = self.scalar_text() else {
             return self.json("object", |parser| parser.deserialize_enum(name, names, visitor));
         };
-        match scalar::find(text, names.iter().copied()).and_then(|place| names.get(place)) {
+        match scalar::find(text, &names.iter().copied()).and_then(|place| names.get(place)) {
             Some(name) => visitor.visit_enum(StrDeserializer::new(name)),
             None if text.contains('{') => {
                 self.json("object", |parser| parser.deserialize_enum(name, names, visitor))
