@@ -196,7 +196,7 @@ pub(crate) fn read_value(
 ) -> Result<Value, ReadError> {
     let read = || {
         let input = Input::new(source, options)?;
-        let value = described::read(&input, tree, options.dialect, false)?;
+        let value = described::read(&input, tree, checks, options.dialect, false)?;
         if let Some(checks) = checks {
             check::value(&value, checks)?;
         }
@@ -288,10 +288,14 @@ fn error(source: &Source<'_>, options: ReadOptions, failure: &Failure) -> ReadEr
         let start = text.len() - text.trim_start().len();
         start..text.trim_end().len().max(start)
     };
+    // Places in the content of a JSON string are not places in its source.
+    let in_string = matches!(source, Source::Json(_)) && !text.trim_start().starts_with(['{', '[']);
     let span = match failure.why() {
+        _ if in_string => None,
         Why::Syntax => failure.position().map(|at| at.min(whole.end)..whole.end),
         _ => locate(text, failure, options),
     };
+    let span = span.filter(|span| text.get(span.clone()).is_some());
     ReadError {
         message: failure.message().to_owned(),
         expected: failure.expected_word().to_owned(),

@@ -85,7 +85,7 @@ fn quoted_list(out: &mut String, texts: &[&str]) {
 /// A date or time as the dialect spells it, if that is not how it was given.
 pub(super) fn date(text: &str, ty: &Type, dialect: Dialect) -> Option<String> {
     match (dialect, &ty.kind) {
-        (Dialect::Dspy, Kind::DateTime) => datetime::DateTime::parse(text).map(|time| time.to_json()),
+        (Dialect::Dspy, Kind::DateTime) => datetime::DateTime::parse(text).map(datetime::DateTime::to_json),
         _ => None,
     }
 }
