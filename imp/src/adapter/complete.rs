@@ -27,7 +27,7 @@ pub(crate) fn complete<O: Outputs, A: Adapter + ?Sized>(
         _ => {
             let mut reader = FieldReader::new(spec, sections, options);
             let fields = reader.known();
-            Err(wrong(adapter.name(), spec, reply, fields, failures, &missing))
+            Err(wrong(adapter, spec, reply, fields, failures, &missing))
         }
     }
 }
@@ -51,8 +51,20 @@ fn none_of_them<A: Adapter + ?Sized>(
     Some(ParseError::new(ParseErrorKind::MissingFields, adapter.name(), reply, message).with_missing(names))
 }
 
-fn wrong(
-    adapter: &'static str,
+/// Imp's message about outputs that are wrong (§8.3).
+pub(crate) fn failure_message(failures: &[FieldFailure]) -> String {
+    let mut message = String::from("Validation failed. Retry with corrected output:");
+    for failure in failures {
+        message.push_str("\n- ");
+        message.push_str(&failure.path);
+        message.push_str(": ");
+        message.push_str(&failure.message);
+    }
+    message
+}
+
+fn wrong<A: Adapter + ?Sized>(
+    adapter: &A,
     spec: &SignatureSpec,
     reply: &str,
     fields: Fields,
@@ -62,17 +74,11 @@ fn wrong(
     let names: Vec<String> =
         missing.iter().filter_map(|at| spec.outputs.get(*at)).map(|field| field.name.clone()).collect();
     let error = if names.is_empty() {
-        let mut message = String::from("Validation failed. Retry with corrected output:");
-        for failure in &failures {
-            message.push_str("\n- ");
-            message.push_str(&failure.path);
-            message.push_str(": ");
-            message.push_str(&failure.message);
-        }
-        ParseError::new(ParseErrorKind::InvalidFields, adapter, reply, message)
+        let message = adapter.failure_message(&failures);
+        ParseError::new(ParseErrorKind::InvalidFields, adapter.name(), reply, message)
     } else {
         let message = format!("The response is missing required output fields: {}.", names.join(", "));
-        ParseError::new(ParseErrorKind::MissingFields, adapter, reply, message).with_missing(names)
+        ParseError::new(ParseErrorKind::MissingFields, adapter.name(), reply, message).with_missing(names)
     };
     error.with_fields(fields).with_failures(failures)
 }
