@@ -95,7 +95,7 @@ pub(crate) fn section<A: Adapter + ?Sized>(
     out.push_str("[[ ## ");
     out.push_str(&field.name);
     out.push_str(" ## ]]\n");
-    let presence = value(adapter, field, record, index, out)?;
+    let presence = adapter.value(field, record, index, out)?;
     if presence == Presence::Absent {
         out.truncate(start);
     }
@@ -302,10 +302,10 @@ fn demos<A: Adapter + ?Sized>(
     for demo in demos {
         let inputs = supplied(adapter, &spec.inputs, &*demo.inputs)?;
         let outputs = supplied(adapter, &spec.outputs, &*demo.outputs)?;
-        if inputs.keys == 0 && !spec.inputs.is_empty() || outputs.keys == 0 {
+        let whole = inputs.values == spec.inputs.len() && outputs.values == spec.outputs.len();
+        if !whole && (inputs.keys == 0 || outputs.keys == 0) {
             continue;
         }
-        let whole = inputs.values == spec.inputs.len() && outputs.values == spec.outputs.len();
         let (group, prefix) = if whole { (&mut complete, "") } else { (&mut *messages, INCOMPLETE_DEMO) };
         group.push(Message::user(adapter.user_content(spec, &*demo.inputs, prefix, "")?));
         let missing = Missing::Say(NOT_SUPPLIED);

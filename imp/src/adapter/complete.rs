@@ -6,7 +6,7 @@ use crate::error::{FieldFailure, ParseError, ParseErrorKind};
 use crate::fields::Fields;
 use crate::spec::SignatureSpec;
 use crate::text::read::ReadOptions;
-use crate::text::scan::trim;
+use crate::text::scan::{self, trim};
 
 /// Reads all outputs of a reply that `adapter` has cut into `sections`.
 pub(crate) fn complete<O: Outputs, A: Adapter + ?Sized>(
@@ -21,15 +21,36 @@ pub(crate) fn complete<O: Outputs, A: Adapter + ?Sized>(
     }
     let mut reader = FieldReader::new(spec, sections, options);
     let outputs = O::read(&mut reader);
-    let (failures, missing) = reader.into_failures();
+    let (mut failures, missing) = reader.into_failures();
     match outputs {
         Some(outputs) if failures.is_empty() && missing.is_empty() => Ok(outputs),
         _ => {
             let mut reader = FieldReader::new(spec, sections, options);
             let fields = reader.known();
+            for failure in &mut failures {
+                place(failure, spec, reply, sections);
+            }
             Err(wrong(adapter, spec, reply, fields, failures, &missing))
         }
     }
+}
+
+/// Moves a failure's span from the section's text to the reply: the lines of a section are joined anew, so
+/// that a reply with `\r\n` has its places elsewhere. What is not in the reply, as a value of a map is not,
+/// has all of it.
+fn place(failure: &mut FieldFailure, spec: &SignatureSpec, reply: &str, sections: &[Section<'_>]) {
+    let index = spec.outputs.iter().position(|field| field.name == failure.field);
+    let section = index.and_then(|index| sections.get(index));
+    let place = |section: &Section<'_>| {
+        if let Some(bytes) = &section.made_from {
+            return Some(bytes.clone());
+        }
+        let raw = reply.get(section.start..)?;
+        let text = section.source.as_ref()?.text();
+        let at = |end: usize| scan::place(raw, text, end.checked_sub(section.start)?);
+        Some(section.start + at(failure.span.start)?..section.start + at(failure.span.end)?)
+    };
+    failure.span = section.and_then(place).unwrap_or(0..reply.len());
 }
 
 /// A reply with none of the outputs is an error even if all are optional or have defaults; but a blank

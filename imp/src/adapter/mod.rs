@@ -79,6 +79,22 @@ pub trait Adapter: fmt::Debug + Send + Sync {
         assembly::system(self, spec).into()
     }
 
+    /// Writes the value of one field, the text of its section, and says whether there is one. An adapter
+    /// whose [`section`](Adapter::section) has another frame writes the frame and calls this.
+    ///
+    /// # Errors
+    ///
+    /// The value's own `Serialize` refuses.
+    fn value(
+        &self,
+        field: &FieldSpec,
+        record: &dyn Record,
+        index: usize,
+        out: &mut String,
+    ) -> Result<Presence, FormatError> {
+        assembly::value(self, field, record, index, out)
+    }
+
     /// Writes the section of one field: its marker, and its value on the next line. Nothing is written
     /// for a field without a value.
     ///

@@ -341,10 +341,7 @@ impl<'r> FieldReader<'r> {
             message: error.message,
             expected: error.expected,
             value: text.get(error.span.clone()).unwrap_or(text).to_owned(),
-            span: section
-                .made_from
-                .clone()
-                .unwrap_or(section.start + error.span.start..section.start + error.span.end),
+            span: section.start + error.span.start..section.start + error.span.end,
         });
     }
 

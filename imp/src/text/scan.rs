@@ -120,6 +120,26 @@ pub(crate) fn section(text: &str, from: usize, to: usize, lines: Lines) -> (Cow<
     (Cow::Owned(trim(&joined).to_owned()), start)
 }
 
+/// Where in `raw` the byte `offset` of `joined` is, which [`section`] made of it; `None` if it did not.
+pub(crate) fn place(raw: &str, joined: &str, offset: usize) -> Option<usize> {
+    let mut at = 0;
+    for c in joined.get(..offset)?.chars() {
+        let rest = raw.get(at..)?;
+        if rest.starts_with(c) {
+            at += c.len_utf8();
+        } else if c == '\n' {
+            // A line end of another spelling, and blanks at the end of the marker's own line.
+            let blanks = rest.find(|c| !is_blank(c) || Lines::Python.ends_at(c))?;
+            let after = rest.get(blanks..)?;
+            let end = if after.starts_with("\r\n") { 2 } else { after.chars().next()?.len_utf8() };
+            at += blanks + end;
+        } else {
+            return None;
+        }
+    }
+    Some(at)
+}
+
 /// Whether the text has an opening tag of one of the names: `<NAME` before white space, `/` or `>`.
 pub(crate) fn has_tag<'n>(text: &str, names: impl Iterator<Item = &'n str> + Clone) -> bool {
     memchr::memchr_iter(b'<', text.as_bytes()).any(|at| {
@@ -203,6 +223,20 @@ mod tests {
             let expected: Vec<_> = expected.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
             assert_eq!(sections(text, Lines::Plain), expected, "{text:?}");
         }
+    }
+
+    #[test]
+    fn places_are_found_again() {
+        let raw = "[[ ## a ## ]]  é1 \t\r\n2\r3\n\n4\u{2028}5";
+        for (lines, digits) in [(Lines::Plain, "123"), (Lines::Python, "12345")] {
+            let (joined, start) = section(raw, 13, raw.len(), lines);
+            for digit in digits.chars() {
+                let place = place(&raw[start..], &joined, joined.find(digit).unwrap()).unwrap();
+                assert_eq!(start + place, raw.find(digit).unwrap(), "{digit} of {joined:?}");
+            }
+        }
+        assert_eq!(place("abc", "abd", 3), None);
+        assert_eq!(place("abc", "abc", 4), None);
     }
 
     #[test]

@@ -395,7 +395,7 @@ pub(super) fn has_kind(tree: &TypeTree, ty: &Type, value: &Value) -> bool {
 
 /// The code in the first Markdown fence of a text: first one with a line break behind its language, then one
 /// on a single line; the text itself without one (§8.4).
-pub(super) fn without_fence(text: &str) -> &str {
+pub(crate) fn without_fence(text: &str) -> &str {
     let mut from = 0;
     let mut inline = None;
     while let Some(open) = text.get(from..).and_then(|rest| rest.find("```")) {

@@ -27,6 +27,8 @@ use self::parser::Parser;
 use crate::types::{Checks, Kind, TypeTree};
 use crate::value::Value;
 
+pub(crate) use self::conform::without_fence;
+
 /// What an output was written as.
 #[derive(Debug, Clone)]
 pub enum Source<'r> {

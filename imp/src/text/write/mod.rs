@@ -167,6 +167,9 @@ impl<'a> FieldWriter<'a> {
     /// A text that stands alone; `optional` where the value said that it could have been none.
     fn text(&mut self, text: &str, optional: bool) {
         self.presence = Presence::Present;
+        // Code is its source, without the fence that a model or a file put around it (§2.1).
+        let is_code = matches!(self.tree.present(&self.tree.root).kind, Kind::Code { .. });
+        let text = if is_code { super::read::without_fence(text) } else { text };
         if self.form == Form::Json || (self.dialect == Dialect::Plain && self.must_quote(text, optional)) {
             super::json::push_string(self.out, text);
             return;
@@ -188,7 +191,12 @@ impl<'a> FieldWriter<'a> {
         let optional = optional || self.tree.nullable();
         match ty.kind {
             Kind::String | Kind::Reasoning => optional && super::read::is_quoted_text(text),
-            Kind::Choice(_) => trimmed.len() != text.len() || text.is_empty() || (optional && text == "null"),
+            Kind::Choice(_) => {
+                trimmed.len() != text.len()
+                    || text.is_empty()
+                    || (optional && text == "null")
+                    || (self.escape && escape::has_markers(text))
+            }
             Kind::Any | Kind::Opaque | Kind::Union { .. } => {
                 trimmed.len() != text.len()
                     || text.is_empty()

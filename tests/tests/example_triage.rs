@@ -1,0 +1,78 @@
+//! The example `triage` as a user runs it: a typed result from the recorded reply, and another outcome if a marker of the
+//! reply is gone.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn triage(arguments: &[&str]) -> Output {
+    let output = Command::new(env!("CARGO"))
+        .args(["run", "-q", "-p", "imp-examples", "--example", "triage", "--"])
+        .args(arguments)
+        .current_dir(root())
+        .env_remove("OPENAI_API_KEY")
+        .env_remove("IMP_BASE_URL")
+        .output();
+    output.expect("cargo runs")
+}
+
+fn recorded() -> String {
+    std::fs::read_to_string(root().join("examples/recorded/triage.txt")).expect("the recorded reply")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn the_recorded_reply_gives_a_typed_result() {
+    let output = triage(&[]);
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{stderr}");
+    assert!(stderr.contains("replaying a recorded reply"), "{stderr}");
+    let lines: Vec<(&str, &str)> = stdout
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .map(|(name, value)| (name, value.trim()))
+        .collect();
+    let [("team", team), ("priority", priority), ("reply", reply)] = lines[..] else { panic!("{stdout}") };
+    assert!(["Atlas", "Harbor", "Beacon"].contains(&team), "{team}");
+    assert!((1..=4).contains(&priority.parse::<u8>().unwrap()), "{priority}");
+    // What is printed is what was recorded.
+    assert!(recorded().contains(reply) && recorded().contains(&team.to_lowercase()), "{stdout}");
+}
+
+#[test]
+fn the_prompt_is_what_is_sent() {
+    let output = triage(&["--prompt"]);
+    let stdout = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let roles: Vec<&str> = stdout.lines().filter_map(|line| line.strip_prefix("--- ")).collect();
+    assert_eq!(roles, ["system", "user", "assistant", "user", "assistant", "user"]);
+    assert!(stdout.contains("1. `team` (one of: atlas, harbor, beacon): Who owns it.\n"), "{stdout}");
+    assert!(
+        stdout
+            .contains("In adhering to this structure, your objective is: \n        Route the support ticket")
+    );
+}
+
+/// A marker line taken out of the reply makes its output missing, and that is the outcome.
+#[test]
+fn a_deleted_marker_changes_the_outcome() {
+    for field in ["team", "priority", "reply"] {
+        let marker = format!("[[ ## {field} ## ]]");
+        let reply = recorded();
+        assert!(reply.contains(&marker), "{reply}");
+        let lines: Vec<&str> = reply.lines().filter(|line| !line.trim().starts_with(&marker)).collect();
+        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("triage-without-{field}.txt"));
+        std::fs::write(&file, lines.join("\n")).expect("a file to write");
+        let output = triage(&["--reply", &file.to_string_lossy()]);
+        let stderr = text(&output.stderr);
+        assert!(!output.status.success(), "{}", text(&output.stdout));
+        assert!(stderr.contains("missing") && stderr.contains(field), "{stderr}");
+        assert!(output.stdout.is_empty(), "{}", text(&output.stdout));
+    }
+}
