@@ -12,7 +12,7 @@ mod failure;
 mod forgive;
 mod from_value;
 mod parser;
-mod scalar;
+pub(crate) mod scalar;
 mod top;
 
 use std::borrow::Cow;
@@ -273,6 +273,23 @@ impl Entry<'_> {
 /// Whether a text field that may be none would not read the bare text as the text itself.
 pub(crate) fn is_quoted_text(text: &str) -> bool {
     described::optional_text(text) != text || text.trim() == "null" || described::quoted(text).is_some()
+}
+
+/// The JSON list or object that a whole text says, in strict JSON.
+pub(crate) fn container(text: &str, dialect: crate::dialect::Dialect) -> Option<Cow<'_, str>> {
+    let text = text.trim();
+    if !text.starts_with(['[', '{']) {
+        return None;
+    }
+    if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() {
+        return Some(Cow::Borrowed(text));
+    }
+    described::json(text, dialect).ok().map(|value| super::write::json_text(&value).into())
+}
+
+/// The content of a text that is one JSON string as a whole.
+pub(crate) fn quoted(text: &str) -> Option<String> {
+    described::quoted(text)
 }
 
 /// Whether a text is a value of its own where anything is welcome.
