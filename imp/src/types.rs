@@ -5,6 +5,7 @@
 //! words of a prompt, the reader, the provider's schema, the check of a reply) asks the [`Type`]
 //! compiled from it here, once, when the spec is built.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
@@ -230,7 +231,31 @@ impl TypeTree {
     /// A text that names the place and the remedy: a pattern that is no regular expression, a
     /// `$ref` to nothing.
     pub(crate) fn compile(schema: &Json) -> Result<TypeTree, String> {
-        Compiler::new(schema).run(schema)
+        let tree = Compiler::new(schema).run(schema)?;
+        tree.check_progress()?;
+        Ok(tree)
+    }
+
+    /// A type that is a branch of itself, with no list or object in between, has no end: every walk over it
+    /// would be endless.
+    fn check_progress(&self) -> Result<(), String> {
+        for (start, (name, ty)) in self.defs.iter().enumerate() {
+            let mut seen = BTreeSet::new();
+            let mut open = vec![ty];
+            while let Some(ty) = open.pop() {
+                match &ty.kind {
+                    Kind::Ref(at) if *at == start => {
+                        return Err(format!(
+                            "the type `{name}` is a branch of itself: put a list or an object in between"
+                        ));
+                    }
+                    Kind::Ref(at) if seen.insert(*at) => open.extend(self.defs.get(*at).map(|(_, ty)| ty)),
+                    Kind::Union { branches, .. } => open.extend(branches),
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The node that `ty` is, through any reference.
