@@ -41,12 +41,12 @@ struct Route {
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Team {
-    /// money
-    Atlas,
-    /// the platform
-    Harbor,
-    /// identity
-    Beacon,
+    /// invoices and refunds
+    Billing,
+    /// outages and slowness
+    Platform,
+    /// sign-in and access
+    Identity,
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -56,7 +56,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .demo(
             ticket("I was charged twice this month.", "pro"),
             Route {
-                team: Team::Atlas,
+                team: Team::Billing,
                 priority: 2,
                 reply: "We are sorry about the double charge and will refund one of them today.".into(),
             },
@@ -64,14 +64,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .demo(
             ticket("Nobody in our company can log in since this morning.", "free"),
             Route {
-                team: Team::Beacon,
+                team: Team::Identity,
                 priority: 1,
                 reply: "We see the login trouble and are working on it right now.".into(),
             },
         )
         .config(Config::new().temperature(0.0).max_tokens(200));
 
-    let ticket = ticket("The charge on my card is wrong.", "free");
+    let ticket = ticket("I cannot sign in on my new phone.", "pro");
     if arguments.iter().any(|argument| argument == "--prompt") {
         for message in router.messages(&ticket)? {
             println!("--- {}\n{}", message.role.as_str(), message.text());

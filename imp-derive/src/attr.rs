@@ -142,7 +142,7 @@ impl RecordAttrs {
     fn word(&mut self, word: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<()> {
         match RECORD.resolve(word, errors) {
             Some("output") => {
-                set(&mut self.output, word, words::value(word, "output = Struct", input)?, errors)
+                set(&mut self.output, word, words::value(word, "output = Struct", input)?, errors);
             }
             Some("instructions") => {
                 let text = words::text_expr(word, "instructions = \"…\"", input)?;
@@ -158,10 +158,10 @@ impl RecordAttrs {
                 set(&mut self.rename_all, word, (text, rule), errors);
             }
             Some("partial") => {
-                set(&mut self.partial, word, words::value(word, "partial = Name", input)?, errors)
+                set(&mut self.partial, word, words::value(word, "partial = Name", input)?, errors);
             }
             Some("fields") => {
-                set(&mut self.fields, word, words::value(word, "fields = Name", input)?, errors)
+                set(&mut self.fields, word, words::value(word, "fields = Name", input)?, errors);
             }
             Some("crate") => {
                 let path = words::value_with(word, "crate = path", input, Path::parse_mod_style)?;
@@ -325,7 +325,7 @@ fn bound(meant: &str, word: &Ident, input: ParseStream<'_>) -> syn::Result<Bound
         }
         Constraint::MinLength | Constraint::MaxLength => {
             let example = example("3");
-            length(words::any_expr(word, &example, input)?, &example)?
+            length(&words::any_expr(word, &example, input)?, &example)?
         }
         _ => {
             let example = example("1");
@@ -358,10 +358,10 @@ pub(crate) fn number(tokens: TokenStream, example: &str) -> syn::Result<BoundVal
 }
 
 /// A length: a whole number that is not negative, or a constant expression.
-pub(crate) fn length(tokens: TokenStream, example: &str) -> syn::Result<BoundValue> {
+pub(crate) fn length(tokens: &TokenStream, example: &str) -> syn::Result<BoundValue> {
     match number(tokens.clone(), example)? {
-        BoundValue::Int(value) if value < 0 => Err(not_a_length(&tokens)),
-        BoundValue::Float(_) => Err(not_a_length(&tokens)),
+        BoundValue::Int(value) if value < 0 => Err(not_a_length(tokens)),
+        BoundValue::Float(_) => Err(not_a_length(tokens)),
         value => Ok(value),
     }
 }

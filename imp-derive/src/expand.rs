@@ -1,6 +1,6 @@
 //! The code for a struct. Above each part is what it makes of
 //!
-//! ```ignore
+//! ```text
 //! #[derive(Signature)]
 //! #[signature(output = Route)]
 //! struct Ticket<'a> {
@@ -73,7 +73,7 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// ```ignore
+    /// ```text
     /// /* the structs */
     /// const _: () = {
     ///     use ::imp::__private as __imp;
@@ -137,7 +137,7 @@ impl<'a> Expansion<'a> {
         predicates.collect()
     }
 
-    /// ```ignore
+    /// ```text
     /// /// The fields of `Ticket`.
     /// #[derive(Debug)]
     /// struct TicketFields<'a> {
@@ -189,7 +189,7 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// ```ignore
+    /// ```text
     /// impl<'a> Ticket<'a> {
     ///     /// The struct's fields, …
     ///     const FIELDS: TicketFields<'a> =
@@ -218,7 +218,7 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// ```ignore
+    /// ```text
     /// impl<'a> TicketPartial<'a> {
     ///     /// The struct, …
     ///     fn complete(self) -> Result<Ticket<'a>, MissingFields> {
@@ -320,7 +320,7 @@ impl<'a> Expansion<'a> {
 
     /// A default is written once, so that a wrong type is one error, at the expression.
     ///
-    /// ```ignore
+    /// ```text
     /// impl<'a> FieldDefault<1, String> for Ticket<'a> {
     ///     fn get() -> String {
     ///         Text::<String>::__text("free")
@@ -367,7 +367,7 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// ```ignore
+    /// ```text
     /// impl<'a> Describe for Ticket<'a> {
     ///     const META: RecordMeta = RecordMeta {
     ///         name: "Ticket",
@@ -445,7 +445,7 @@ impl<'a> Expansion<'a> {
         meta
     }
 
-    /// ```ignore
+    /// ```text
     /// impl<'a> Record for Ticket<'a> {
     ///     fn write(&self, index: usize, _: &FieldSpec, out: &mut FieldWriter<'_>) -> Result<(), WriteError> {
     ///         match index {
@@ -454,25 +454,29 @@ impl<'a> Expansion<'a> {
     ///             _ => Ok(()),
     ///         }
     ///     }
+    ///
+    ///     fn is_complete(&self) -> bool {
+    ///         true
+    ///     }
     /// }
-    /// /* and for `TicketPartial` with `write_some` */
+    /// /* and for `TicketPartial` with `write_some`, without `is_complete` */
     /// ```
     fn records(&self) -> TokenStream {
-        [(&self.record.original.ident, "write"), (&self.partial, "write_some")]
+        [(&self.record.original.ident, "write", true), (&self.partial, "write_some", false)]
             .into_iter()
-            .map(|(ty, function)| {
+            .map(|(ty, function, complete)| {
                 let function = Ident::new(function, Span::call_site());
                 let arms = self.each(|index, field| {
                     let (ident, operations) = (field.ident, self.operations(field));
                     quote!(#index => #operations::#function(&self.#ident, __out))
                 });
                 let head = self.head(&quote!(__imp::Record for), ty, &TokenStream::new());
-                record_impl(&head, &arms)
+                record_impl(&head, &arms, complete)
             })
             .collect()
     }
 
-    /// ```ignore
+    /// ```text
     /// impl<'a> Inputs for Ticket<'a> where Route: OutputSignature {
     ///     type Output = Route;
     ///     type Partial = TicketPartial<'a>;
@@ -525,7 +529,7 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// ```ignore
+    /// ```text
     /// impl Outputs for Route {
     ///     type Partial = RoutePartial;
     ///
@@ -604,7 +608,7 @@ impl<'a> Expansion<'a> {
     /// One place where each type is looked at, under the type or under the word that asks something of it.
     /// A where clause that names no parameter is checked where it stands, and is one error with our words.
     ///
-    /// ```ignore
+    /// ```text
     /// fn check() where &'static str: InputType, String: InputType, String: LengthType {}
     /// ```
     fn field_checks(&self) -> TokenStream {
@@ -627,7 +631,7 @@ impl<'a> Expansion<'a> {
     /// A name on both sides, under the field's name. Only where a const item can name both structs; else the
     /// spec is refused when it is built.
     ///
-    /// ```ignore
+    /// ```text
     /// const _: () = __imp::only_input("Ticket", "ticket", __imp::Described::<Route>::META);
     /// ```
     fn name_checks(&self) -> TokenStream {
@@ -690,7 +694,14 @@ impl<'a> Expansion<'a> {
     }
 }
 
-pub(crate) fn record_impl(head: &TokenStream, arms: &[TokenStream]) -> TokenStream {
+pub(crate) fn record_impl(head: &TokenStream, arms: &[TokenStream], complete: bool) -> TokenStream {
+    let is_complete = complete.then(|| {
+        quote! {
+            fn is_complete(&self) -> ::core::primitive::bool {
+                true
+            }
+        }
+    });
     quote! {
         #[automatically_derived]
         #head {
@@ -705,6 +716,8 @@ pub(crate) fn record_impl(head: &TokenStream, arms: &[TokenStream]) -> TokenStre
                     _ => ::core::result::Result::Ok(()),
                 }
             }
+
+            #is_complete
         }
     }
 }
@@ -763,8 +776,8 @@ fn bound_value(value: &BoundValue) -> TokenStream {
 }
 
 fn option(value: Option<TokenStream>) -> TokenStream {
-    match value {
-        Some(value) => quote!(::core::option::Option::Some(#value)),
-        None => quote!(::core::option::Option::None),
-    }
+    value.map_or_else(
+        || quote!(::core::option::Option::None),
+        |value| quote!(::core::option::Option::Some(#value)),
+    )
 }

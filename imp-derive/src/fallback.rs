@@ -27,8 +27,8 @@ pub(crate) fn expand(record: &Record<'_>) -> TokenStream {
             &[],
         ),
         quote!(#[automatically_derived] #describe { const META: __imp::RecordMeta = #meta; }),
-        record_impl(&all.bare_head(&quote!(__imp::Record for), ident), &[]),
-        record_impl(&all.bare_head(&quote!(__imp::Record for), partial), &[]),
+        record_impl(&all.bare_head(&quote!(__imp::Record for), ident), &[], true),
+        record_impl(&all.bare_head(&quote!(__imp::Record for), partial), &[], false),
         if record.is_input() {
             all.inputs()
         } else {

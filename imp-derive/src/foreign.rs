@@ -210,12 +210,11 @@ impl Crate {
     ) {
         for attr in attrs.iter().filter(|attr| attr.path().is_ident(self.name)) {
             words::each_word(attr, errors, |word, input, errors| {
-                match self.known.resolve(word, errors) {
-                    Some(meant) => match self.refusal(meant, word) {
+                if let Some(meant) = self.known.resolve(word, errors) {
+                    match self.refusal(meant, word) {
                         Some(error) => errors.push(error),
                         None => each(meant, word, input)?,
-                    },
-                    None => {}
+                    }
                 }
                 words::skip(input);
                 Ok(())
@@ -274,7 +273,7 @@ pub(crate) fn field(attrs: &[Attribute], own: &mut FieldAttrs, errors: &mut Erro
                     let constraints = length_of(inner)?;
                     let value = words::any_expr(inner, &example, input)?;
                     for constraint in constraints {
-                        bound(own, *constraint, inner, attr::length(value.clone(), &example)?);
+                        bound(own, *constraint, inner, attr::length(&value, &example)?);
                     }
                     Ok(())
                 })?,

@@ -71,21 +71,7 @@ impl Params {
 
     /// The tokens as a text without the names of lifetimes: what two bounds for every lifetime share.
     pub(crate) fn shape(&self, tokens: &TokenStream) -> String {
-        let mut text = String::new();
-        let mut quote = false;
-        for token in tokens.clone() {
-            match &token {
-                TokenTree::Ident(ident) if quote && self.lifetimes.iter().any(|own| own.ident == *ident) => {
-                    text.push('_');
-                }
-                TokenTree::Group(group) => {
-                    text.push_str(&format!("{:?}({})", group.delimiter(), self.shape(&group.stream())));
-                }
-                token => text.push_str(&format!("{token} ")),
-            }
-            quote = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '\'');
-        }
-        text
+        self.with_lifetimes(tokens.clone(), &|own| Ident::new("_", own.span())).to_string()
     }
 
     /// The tokens with `'static` for the struct's lifetimes.

@@ -37,13 +37,11 @@ impl Vocabulary {
         }
         let alias = self.aliases.iter().find(|(alias, _)| *alias == text).map(|(_, word)| *word);
         let near = alias.or_else(|| suggest::nearest(&text, self.words.iter().copied()));
-        match near {
-            Some(near) => errors.at(word.span(), format_args!("{unknown}: did you mean `{near}`?")),
-            None => {
-                let list = suggest::list(self.words);
-                errors.at(word.span(), format_args!("{unknown}: expected {list}"));
-            }
-        }
+        let remedy = near.map_or_else(
+            || format!("expected {}", suggest::list(self.words)),
+            |near| format!("did you mean `{near}`?"),
+        );
+        errors.at(word.span(), format_args!("{unknown}: {remedy}"));
         near
     }
 }

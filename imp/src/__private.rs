@@ -83,12 +83,12 @@ fn by_type(key: std::any::TypeId, build: fn() -> Built) -> &'static Built {
         return found;
     }
     // Built without the lock: building an input's spec builds its output's.
-    let built = build();
+    let new = build();
     let mut specs = SPECS.write().unwrap_or_else(PoisonError::into_inner);
     if let Some(found) = find(&specs) {
         return found;
     }
-    let leaked: &'static Built = Box::leak(Box::new(built));
+    let leaked: &'static Built = Box::leak(Box::new(new));
     specs.get_or_insert_default().insert(key, leaked);
     leaked
 }
@@ -151,13 +151,11 @@ impl<T: InputType> In<T> {
     }
 
     pub fn write_some(value: &Option<T>, out: &mut FieldWriter<'_>) -> Written {
-        match value {
-            Some(value) => value.write(out),
-            None => {
-                out.absent();
-                Ok(())
-            }
+        if let Some(value) = value {
+            return value.write(out);
         }
+        out.absent();
+        Ok(())
     }
 }
 
@@ -176,13 +174,11 @@ impl<T: OutputType> Out<T> {
     }
 
     pub fn write_some(value: &Option<T>, out: &mut FieldWriter<'_>) -> Written {
-        match value {
-            Some(value) => value.write(out),
-            None => {
-                out.absent();
-                Ok(())
-            }
+        if let Some(value) = value {
+            return value.write(out);
         }
+        out.absent();
+        Ok(())
     }
 
     pub fn read(reader: &mut FieldReader<'_>, index: usize) -> Option<T> {

@@ -38,6 +38,7 @@ pub use adapter::record::{
     Signature,
 };
 pub use adapter::typed::read_reply;
+pub use adapter::xml::Xml;
 pub use bounds::{FloatType, LengthType, NumericType, TextType};
 pub use dialect::Dialect;
 pub use error::{

@@ -72,10 +72,14 @@ pub(crate) enum Slot {
     JsonSystemDspy,
     JsonRequirementsPlain,
     JsonRequirementsDspy,
+    XmlSystemPlain,
+    XmlSystemDspy,
+    XmlRequirementsPlain,
+    XmlRequirementsDspy,
 }
 
 impl Slot {
-    const COUNT: usize = Slot::JsonRequirementsDspy as usize + 1;
+    const COUNT: usize = Slot::XmlRequirementsDspy as usize + 1;
 }
 
 impl Rendered {
@@ -162,11 +166,16 @@ impl SignatureSpec {
         if let Some(instructions) = &self.instructions {
             return Cow::Borrowed(instructions);
         }
+        Cow::Owned(self.default_instructions())
+    }
+
+    /// The sentence for no instructions.
+    pub(crate) fn default_instructions(&self) -> String {
         let names = |fields: &[Arc<FieldSpec>]| {
             fields.iter().map(|field| format!("`{}`", field.name)).collect::<Vec<_>>().join(", ")
         };
         let (inputs, outputs) = (names(&self.inputs), names(&self.outputs));
-        Cow::Owned(format!("Given the fields {inputs}, produce the fields {outputs}."))
+        format!("Given the fields {inputs}, produce the fields {outputs}.")
     }
 
     /// The same signature with other instructions: what an optimiser changes.

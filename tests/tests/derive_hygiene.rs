@@ -9,7 +9,13 @@ fn names<S: Describe>() -> Vec<&'static str> {
 
 /// What the standard names mean to others.
 mod hostile_names {
-    #![allow(dead_code, non_camel_case_types, non_upper_case_globals, unused_macros)]
+    #![allow(
+        dead_code,
+        non_camel_case_types,
+        non_upper_case_globals,
+        unused_macros,
+        clippy::struct_field_names
+    )]
 
     mod core {}
     mod std {}

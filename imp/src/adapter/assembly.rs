@@ -61,8 +61,13 @@ pub(crate) fn placeholder(field: &FieldSpec, dialect: Dialect) -> String {
     }
 }
 
-pub(crate) fn task_description(spec: &SignatureSpec) -> String {
-    format!("In adhering to this structure, your objective is: {}", objective_text(&spec.instructions()))
+pub(crate) fn task_description(spec: &SignatureSpec, dialect: Dialect) -> String {
+    let mut instructions = spec.instructions();
+    // DSPy takes empty instructions for none; Imp leaves the objective empty.
+    if dialect == Dialect::Dspy && instructions.is_empty() {
+        instructions = spec.default_instructions().into();
+    }
+    format!("In adhering to this structure, your objective is: {}", objective_text(&instructions))
 }
 
 pub(crate) fn system<A: Adapter + ?Sized>(adapter: &A, spec: &SignatureSpec) -> String {

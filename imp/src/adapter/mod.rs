@@ -14,6 +14,7 @@ pub(crate) mod record;
 pub(crate) mod schema_text;
 pub(crate) mod typed;
 pub(crate) mod words;
+pub(crate) mod xml;
 
 use std::fmt;
 use std::sync::Arc;
@@ -70,7 +71,7 @@ pub trait Adapter: fmt::Debug + Send + Sync {
 
     /// The sentence with the signature's instructions.
     fn task_description(&self, spec: &SignatureSpec) -> String {
-        assembly::task_description(spec)
+        assembly::task_description(spec, self.dialect())
     }
 
     /// The system message: description, structure and task, a line each.

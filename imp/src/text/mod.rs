@@ -8,3 +8,4 @@ mod number;
 pub(crate) mod read;
 pub(crate) mod scan;
 pub(crate) mod write;
+pub(crate) mod xml;

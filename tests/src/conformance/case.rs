@@ -92,6 +92,7 @@ impl<'c> Case<'c> {
         match self.json["adapter"].as_str() {
             Some("chat") => self.run_with(&Chat::new().dialect(Dialect::Dspy), &spec),
             Some("json") => self.run_with(&imp::Json::new().dialect(Dialect::Dspy), &spec),
+            Some("xml") => self.run_with(&imp::Xml::new().dialect(Dialect::Dspy), &spec),
             adapter => Outcome::Unsupported(format!("the adapter {}", adapter.unwrap_or("?"))),
         }
     }

@@ -83,7 +83,7 @@ fn quoted_list(out: &mut String, texts: &[&str]) {
 }
 
 /// A date or time as the dialect spells it, if that is not how it was given.
-fn date(text: &str, ty: &Type, dialect: Dialect) -> Option<String> {
+pub(super) fn date(text: &str, ty: &Type, dialect: Dialect) -> Option<String> {
     match (dialect, &ty.kind) {
         (Dialect::Dspy, Kind::DateTime) => datetime::DateTime::parse(text).map(|time| time.to_json()),
         _ => None,
@@ -120,7 +120,7 @@ impl<'t> Writer<'t> {
         if depth > DEPTH {
             return Err(WriteError::new("the value is nested too deeply"));
         }
-        let ty = ty.map(|ty| self.branch(self.tree.present(ty), value));
+        let ty = ty.map(|ty| branch(self.tree, self.tree.present(ty), value));
         match value {
             Value::Null => out.out().push_str("null"),
             Value::Bool(value) => out.out().push_str(if *value { "true" } else { "false" }),
@@ -156,27 +156,6 @@ impl<'t> Writer<'t> {
             },
         }
         Ok(())
-    }
-
-    /// The branch of a union that an object is of: the first whose properties it has.
-    fn branch(self, ty: &'t Type, value: &Value) -> &'t Type {
-        let (Kind::Union { branches, .. }, Value::Map(map)) = (&ty.kind, value) else { return ty };
-        let fits = |ty: &&Type| match &ty.kind {
-            Kind::Object(object) => {
-                is_instance(map, object)
-                    && object.properties.iter().all(|property| match map.get(&property.name) {
-                        Some(value) => match &self.tree.resolve(&property.ty).kind {
-                            Kind::Choice(choice) => {
-                                choice.members.iter().any(|member| member.value == *value)
-                            }
-                            _ => true,
-                        },
-                        None => !property.required,
-                    })
-            }
-            _ => false,
-        };
-        branches.iter().map(|branch| self.tree.resolve(branch)).find(fits).unwrap_or(ty)
     }
 
     fn object(
@@ -226,8 +205,27 @@ impl<'t> Writer<'t> {
     }
 }
 
+/// The branch of a union that an object is of: the first whose properties it has.
+pub(super) fn branch<'t>(tree: &'t TypeTree, ty: &'t Type, value: &Value) -> &'t Type {
+    let (Kind::Union { branches, .. }, Value::Map(map)) = (&ty.kind, value) else { return ty };
+    let fits = |ty: &&Type| match &ty.kind {
+        Kind::Object(object) => {
+            is_instance(map, object)
+                && object.properties.iter().all(|property| match map.get(&property.name) {
+                    Some(value) => match &tree.resolve(&property.ty).kind {
+                        Kind::Choice(choice) => choice.members.iter().any(|member| member.value == *value),
+                        _ => true,
+                    },
+                    None => !property.required,
+                })
+        }
+        _ => false,
+    };
+    branches.iter().map(|branch| tree.resolve(branch)).find(fits).unwrap_or(ty)
+}
+
 /// Whether a map has no keys beside the object's: else it is a map that was given in the object's place,
 /// and is written as it is.
-fn is_instance(map: &Map, object: &Object) -> bool {
+pub(super) fn is_instance(map: &Map, object: &Object) -> bool {
     map.keys().all(|key| object.properties.iter().any(|property| property.name == key))
 }

@@ -5,6 +5,7 @@ mod escape;
 mod json;
 mod top;
 mod value;
+mod xml;
 
 use serde::Serialize;
 
@@ -25,6 +26,8 @@ pub(crate) enum Form {
     /// As a value inside a JSON object that is written as the dialect's JSON adapter does: compact in the
     /// plain one (spec/imp.md §9.1), indented by two spaces in DSPy's.
     Json,
+    /// As a whole XML element, lists and objects as elements inside it (spec/imp.md §11).
+    Xml,
 }
 
 /// Whether a field that was written had a value.
@@ -58,6 +61,8 @@ pub struct FieldWriter<'a> {
     tree: &'a TypeTree,
     /// Whether lines that could be taken for a marker are escaped.
     escape: bool,
+    /// The name of the element; in XML only.
+    tag: &'a str,
     presence: Presence,
 }
 
@@ -69,7 +74,12 @@ impl<'a> FieldWriter<'a> {
         tree: &'a TypeTree,
         escape: bool,
     ) -> Self {
-        FieldWriter { out, form, dialect, tree, escape, presence: Presence::Absent }
+        FieldWriter { out, form, dialect, tree, escape, tag: "", presence: Presence::Absent }
+    }
+
+    /// Writes the field as the XML element `tag`; for a type whose values are lists or objects.
+    pub(crate) fn xml(out: &'a mut String, dialect: Dialect, tree: &'a TypeTree, tag: &'a str) -> Self {
+        FieldWriter { tag, ..FieldWriter::new(out, Form::Xml, dialect, tree, false) }
     }
 
     /// The field has no value: nothing is written. This is the default.
@@ -87,8 +97,9 @@ impl<'a> FieldWriter<'a> {
     ///
     /// The value's own `Serialize` refuses, or a map has keys that are no text.
     pub fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
-        if self.dialect == Dialect::Dspy && self.tree.dated {
-            // DSPy spells dates its own way, and a serializer cannot see that a text is one.
+        if self.form == Form::Xml || (self.dialect == Dialect::Dspy && self.tree.dated) {
+            // DSPy spells dates its own way, and a serializer cannot see that a text is one; what an XML
+            // element looks like depends on the value's type.
             let value = to_value(value)?;
             return self.data(&value);
         }
@@ -109,7 +120,7 @@ impl<'a> FieldWriter<'a> {
     /// The value is nested too deeply.
     pub(crate) fn data(&mut self, value: &Value) -> Result<(), WriteError> {
         let start = self.out.len();
-        let result = data::write(self, value);
+        let result = if self.form == Form::Xml { xml::write(self, value) } else { data::write(self, value) };
         if result.is_err() {
             self.out.truncate(start);
         }
@@ -122,7 +133,7 @@ impl<'a> FieldWriter<'a> {
 
     fn layout(&self) -> Layout {
         match (self.form, self.dialect) {
-            (Form::Section, _) => Layout::Line,
+            (Form::Section | Form::Xml, _) => Layout::Line,
             (Form::Json, Dialect::Plain) => Layout::Compact,
             (Form::Json, Dialect::Dspy) => Layout::Indented,
         }

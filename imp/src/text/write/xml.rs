@@ -1,0 +1,172 @@
+//! A value as an XML element.
+
+use super::super::number::{Float, Floats, push_float, push_int};
+use super::super::xml::{self, Quotes};
+use super::data::{branch, date, is_instance};
+use super::{FieldWriter, Form, Presence, data};
+use crate::dialect::Dialect;
+use crate::error::WriteError;
+use crate::types::{Kind, Object, Type, TypeTree};
+use crate::value::{Map, Value};
+
+/// The name of a list's elements.
+const ITEM: &str = "item";
+
+pub(super) fn write(field: &mut FieldWriter<'_>, value: &Value) -> Result<(), WriteError> {
+    if let Value::List(_) | Value::Map(_) = value {
+        field.presence = Presence::Present;
+        let (tree, dialect) = (field.tree, field.dialect);
+        let mut writer = Writer { tree, dialect, out: field.out };
+        return writer.element(Tag { name: field.tag, key: None }, value, Some(&tree.root), false, 1);
+    }
+    // A list that is none, or a text in its place, stands alone as in any other section.
+    let tag = field.tag;
+    field.out.push('<');
+    field.out.push_str(tag);
+    field.out.push_str(">\n");
+    let start = field.out.len();
+    field.form = Form::Section;
+    let result = data::write(field, value);
+    field.form = Form::Xml;
+    if field.dialect == Dialect::Plain {
+        xml::escape(field.out, start);
+    }
+    field.out.push_str("\n</");
+    field.out.push_str(tag);
+    field.out.push('>');
+    result
+}
+
+struct Writer<'t, 'o> {
+    tree: &'t TypeTree,
+    dialect: Dialect,
+    out: &'o mut String,
+}
+
+#[derive(Clone, Copy)]
+struct Tag<'k> {
+    name: &'k str,
+    /// The key of an entry whose key is no name.
+    key: Option<&'k str>,
+}
+
+impl<'t> Writer<'t, '_> {
+    /// Writes `<tag>`, the value and `</tag>`. `inside` says that it is a property of an object, whose values
+    /// have the property's type for certain.
+    fn element(
+        &mut self,
+        tag: Tag<'_>,
+        value: &Value,
+        place: Option<&'t Type>,
+        inside: bool,
+        depth: usize,
+    ) -> Result<(), WriteError> {
+        if depth > xml::DEPTH {
+            return Err(WriteError::new(format!(
+                "the value is nested too deeply: XML replies have at most {} levels",
+                xml::DEPTH
+            )));
+        }
+        self.out.push('<');
+        self.out.push_str(tag.name);
+        if let Some(key) = tag.key {
+            let quotes = match self.dialect {
+                Dialect::Plain => Quotes::Double,
+                Dialect::Dspy => Quotes::Python,
+            };
+            self.out.push_str(" key=");
+            xml::push_attribute(self.out, key, quotes);
+        }
+        if self.is_nothing(value) {
+            self.out.push_str(" />");
+            return Ok(());
+        }
+        self.out.push('>');
+        let ty = place.map(|ty| branch(self.tree, self.tree.present(ty), value));
+        match value {
+            Value::Null => {}
+            Value::Bool(value) => self.out.push_str(match (self.dialect, value) {
+                (Dialect::Dspy, true) => "True",
+                (Dialect::Dspy, false) => "False",
+                (Dialect::Plain, true) => "true",
+                (Dialect::Plain, false) => "false",
+            }),
+            #[allow(clippy::cast_precision_loss, reason = "a number property holds a float")]
+            Value::Int(value) if inside && ty.is_some_and(|ty| matches!(ty.kind, Kind::Number)) => {
+                push_float(self.out, Float::Double(*value as f64), Floats::Python);
+            }
+            Value::Int(value) => push_int(self.out, value),
+            Value::Float(value) => push_float(self.out, Float::Double(*value), Floats::Python),
+            Value::String(text) => match ty.and_then(|ty| date(text, ty, self.dialect)) {
+                Some(date) => xml::push_text(self.out, &date),
+                None => xml::push_text(self.out, text),
+            },
+            Value::List(items) => {
+                for (at, item) in items.iter().enumerate() {
+                    let ty = ty.and_then(|ty| match &ty.kind {
+                        Kind::List { items, .. } => items.as_deref(),
+                        Kind::Tuple(items) => items.get(at),
+                        _ => None,
+                    });
+                    self.element(Tag { name: ITEM, key: None }, item, ty, false, depth + 1)?;
+                }
+            }
+            Value::Map(map) => match ty.map(|ty| &ty.kind) {
+                Some(Kind::Object(object)) if is_instance(map, object) => self.object(map, object, depth)?,
+                Some(Kind::Map { values, .. }) => self.map(map, values.as_deref(), depth)?,
+                _ => self.map(map, None, depth)?,
+            },
+        }
+        self.out.push_str("</");
+        self.out.push_str(tag.name);
+        self.out.push('>');
+        Ok(())
+    }
+
+    /// Whether a value is an element without an end tag. JSON has no word for what is not finite, and neither
+    /// has DSPy's XML.
+    fn is_nothing(&self, value: &Value) -> bool {
+        match value {
+            Value::Null => true,
+            Value::Float(value) => !value.is_finite(),
+            Value::List(items) => items.is_empty(),
+            _ => false,
+        }
+    }
+
+    fn object(&mut self, map: &Map, object: &'t Object, depth: usize) -> Result<(), WriteError> {
+        for property in &object.properties {
+            let default = property.ty.default.as_ref().filter(|_| !property.required);
+            if let Some(value) = map.get(&property.name).or(default) {
+                self.entry(&property.name, value, Some(&property.ty), true, depth)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn map(&mut self, map: &Map, values: Option<&'t Type>, depth: usize) -> Result<(), WriteError> {
+        let mut entries: Vec<(&str, &Value)> = map.iter().collect();
+        if self.dialect == Dialect::Plain {
+            entries.sort_by_key(|(key, _)| *key);
+        }
+        for (key, value) in entries {
+            self.entry(key, value, values, false, depth)?;
+        }
+        Ok(())
+    }
+
+    fn entry(
+        &mut self,
+        key: &str,
+        value: &Value,
+        ty: Option<&'t Type>,
+        inside: bool,
+        depth: usize,
+    ) -> Result<(), WriteError> {
+        let tag = match xml::is_name(key) {
+            true => Tag { name: key, key: None },
+            false => Tag { name: "entry", key: Some(key) },
+        };
+        self.element(tag, value, ty, inside, depth + 1)
+    }
+}
