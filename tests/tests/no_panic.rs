@@ -223,16 +223,16 @@ fn deep_nesting() {
     let nested =
         |count: usize, inner: Json, wrap: fn(Json) -> Json| (0..count).fold(inner, |json, _| wrap(json));
     let list = nested(100, "int".into(), |ty| serde_json::json!({ "list": ty }));
-    let schema = nested(3000, Json::Bool(true), |ty| serde_json::json!({ "type": "array", "items": ty }));
+    let schema = nested(600, Json::Bool(true), |ty| serde_json::json!({ "type": "array", "items": ty }));
     let union =
-        nested(3000, Json::Bool(true), |ty| serde_json::json!({ "anyOf": [ty, { "type": "integer" }] }));
+        nested(600, Json::Bool(true), |ty| serde_json::json!({ "anyOf": [ty, { "type": "integer" }] }));
     for ty in [list, serde_json::json!({ "schema": schema }), serde_json::json!({ "schema": union })] {
         assert!(
             SignatureSpec::from_json(&serde_json::json!({ "outputs": [{ "name": "x", "type": ty }] }))
                 .is_err()
         );
     }
-    let default = nested(3000, Json::Null, |json| Json::Array(vec![json]));
+    let default = nested(600, Json::Null, |json| Json::Array(vec![json]));
     let field = serde_json::json!({ "name": "x", "type": "array", "default": default });
     assert!(SignatureSpec::from_json(&serde_json::json!({ "outputs": [field] })).is_err());
     for count in [100, 20_000] {
