@@ -695,7 +695,7 @@ mod tests {
             (&END, "completed", "end marker"),
             (&SPACED, "a b", "a letter or `_`"),
             (&PATTERN, "team", "the pattern `(` cannot be used"),
-            (&REPLAYED, "team", "`Expr` contains itself"),
+            (&REPLAYED, "team", "contains itself"),
         ] {
             let error = SignatureSpec::outputs_from_meta(&meta(fields)).unwrap_err();
             assert_eq!(error.field(), Some(name), "{error}");
