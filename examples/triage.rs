@@ -96,7 +96,7 @@ fn model(arguments: &[String]) -> Result<Arc<dyn LanguageModel>, Box<dyn Error>>
     if let Some(file) = file {
         let file = file.ok_or("--reply needs the name of a file")?;
         let reply = fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
-        return Ok(Arc::new(Script::new([reply])));
+        return Ok(Arc::new(Script::from_fn(move |_| reply.clone())));
     }
     if let Ok(url) = env::var("IMP_BASE_URL") {
         let model = env::var("IMP_MODEL").unwrap_or_else(|_| "local".into());
@@ -106,5 +106,5 @@ fn model(arguments: &[String]) -> Result<Arc<dyn LanguageModel>, Box<dyn Error>>
         return Ok(Arc::new(OpenAi::from_env()?));
     }
     eprintln!("no OPENAI_API_KEY and no IMP_BASE_URL: replaying a recorded reply of SmolLM2-135M-Instruct");
-    Ok(Arc::new(Script::new([include_str!("recorded/triage.txt")])))
+    Ok(Arc::new(Script::from_fn(|_| include_str!("recorded/triage.txt"))))
 }

@@ -5,6 +5,7 @@
 //! words of a prompt, the reader, the provider's schema, the check of a reply) asks the [`Type`]
 //! compiled from it here, once, when the spec is built.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
@@ -228,7 +229,31 @@ impl TypeTree {
     /// A text that names the place and the remedy: a pattern that is no regular expression, a
     /// `$ref` to nothing.
     pub(crate) fn compile(schema: &Json) -> Result<TypeTree, String> {
-        Compiler::new(schema).run(schema)
+        let tree = Compiler::new(schema).run(schema)?;
+        tree.check_progress()?;
+        Ok(tree)
+    }
+
+    /// A type that is a branch of itself, with no list or object in between, has no end: every walk over it
+    /// would be endless.
+    fn check_progress(&self) -> Result<(), String> {
+        for (start, (name, ty)) in self.defs.iter().enumerate() {
+            let mut seen = BTreeSet::new();
+            let mut open = vec![ty];
+            while let Some(ty) = open.pop() {
+                match &ty.kind {
+                    Kind::Ref(at) if *at == start => {
+                        return Err(format!(
+                            "the type `{name}` is a branch of itself: put a list or an object in between"
+                        ));
+                    }
+                    Kind::Ref(at) if seen.insert(*at) => open.extend(self.defs.get(*at).map(|(_, ty)| ty)),
+                    Kind::Union { branches, .. } => open.extend(branches),
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The node that `ty` is, through any reference.
@@ -367,6 +392,10 @@ impl TypeTree {
     }
 }
 
+/// Types nested deeper than this are refused, so that no walk over one can run out of stack. Values end at
+/// the same depth.
+const DEPTH: usize = 128;
+
 struct Compiler<'s> {
     sources: Vec<(&'s str, &'s Json)>,
     defs: Vec<Option<(String, Type)>>,
@@ -374,6 +403,11 @@ struct Compiler<'s> {
     open: Vec<usize>,
     /// Places in `sources` that a recursion has pointed at: they stay references.
     recursive: Vec<bool>,
+    /// How many levels are open.
+    depth: usize,
+    /// The most levels that there have been, and those below each of `defs`.
+    deepest: usize,
+    heights: Vec<usize>,
     checked: bool,
     dated: bool,
 }
@@ -392,6 +426,9 @@ impl<'s> Compiler<'s> {
             defs: vec![None; count],
             open: Vec::new(),
             recursive: vec![false; count],
+            depth: 0,
+            deepest: 0,
+            heights: vec![0; count],
             checked: false,
             dated: false,
         }
@@ -404,6 +441,7 @@ impl<'s> Compiler<'s> {
         self.sources.push(("#", root));
         self.defs.push(None);
         self.recursive.push(false);
+        self.heights.push(0);
         self.open.push(root_place);
         let mut ty = self.node(root, &name)?;
         if self.recursive[root_place] {
@@ -434,10 +472,14 @@ impl<'s> Compiler<'s> {
             return Ok(node_of(Kind::Ref(place), source));
         }
         if self.defs[place].is_some() {
+            self.reach(self.depth + self.heights[place])?;
             return Ok(node_of(Kind::Ref(place), source));
         }
         self.open.push(place);
+        let before = std::mem::replace(&mut self.deepest, self.depth);
         let ty = self.node(source, name)?;
+        self.heights[place] = self.deepest - self.depth;
+        self.deepest = self.deepest.max(before);
         self.open.pop();
         // Only what a prompt calls by its name, or what contains itself, is worth a reference:
         // anything else reads the same inlined, and `list[Literal['a']]` needs it inlined.
@@ -454,7 +496,23 @@ impl<'s> Compiler<'s> {
         }
     }
 
+    fn reach(&mut self, depth: usize) -> Result<(), String> {
+        self.deepest = self.deepest.max(depth);
+        if depth > DEPTH {
+            return Err(format!("the type is nested more than {DEPTH} deep"));
+        }
+        Ok(())
+    }
+
     fn node(&mut self, schema: &'s Json, name: &str) -> Result<Type, String> {
+        self.depth += 1;
+        self.reach(self.depth)?;
+        let ty = self.level(schema, name)?;
+        self.depth -= 1;
+        Ok(ty)
+    }
+
+    fn level(&mut self, schema: &'s Json, name: &str) -> Result<Type, String> {
         let Json::Object(map) = schema else {
             return Ok(node_of(if schema == &Json::Bool(false) { Kind::Opaque } else { Kind::Any }, schema));
         };

@@ -39,10 +39,15 @@ fn the_recorded_reply_gives_a_typed_result() {
         .map(|(name, value)| (name, value.trim()))
         .collect();
     let [("team", team), ("priority", priority), ("reply", reply)] = lines[..] else { panic!("{stdout}") };
-    assert!(["Atlas", "Harbor", "Beacon"].contains(&team), "{team}");
+    // What is printed is what was recorded, as values: a variant, a number in its bounds, a text.
+    let recorded = recorded();
+    let sections: Vec<&str> = recorded.split("\n\n").collect();
+    for (section, value) in
+        [("team", team.to_lowercase()), ("priority", priority.into()), ("reply", reply.into())]
+    {
+        assert!(sections.contains(&format!("[[ ## {section} ## ]]\n{value}").as_str()), "{section}: {value}");
+    }
     assert!((1..=4).contains(&priority.parse::<u8>().unwrap()), "{priority}");
-    // What is printed is what was recorded.
-    assert!(recorded().contains(reply) && recorded().contains(&team.to_lowercase()), "{stdout}");
 }
 
 #[test]
@@ -52,7 +57,7 @@ fn the_prompt_is_what_is_sent() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     let roles: Vec<&str> = stdout.lines().filter_map(|line| line.strip_prefix("--- ")).collect();
     assert_eq!(roles, ["system", "user", "assistant", "user", "assistant", "user"]);
-    assert!(stdout.contains("1. `team` (one of: atlas, harbor, beacon): Who owns it.\n"), "{stdout}");
+    assert!(stdout.contains("Your output fields are:\n1. `team` (one of: "), "{stdout}");
     assert!(
         stdout
             .contains("In adhering to this structure, your objective is: \n        Route the support ticket")

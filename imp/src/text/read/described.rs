@@ -92,6 +92,16 @@ pub(super) fn json_text(text: &str, dialect: Dialect) -> Result<String, Failure>
     Ok(out)
 }
 
+/// Whether a text must be written in quotes, on a field that is more than a text, in the plain dialect.
+pub(super) fn must_quote(text: &str, tree: &TypeTree) -> bool {
+    let dialect = Dialect::Plain;
+    let reader = Reader { conform: Conform { tree, dialect, typed: false, inf_nan: false }, dialect };
+    match &tree.present(&tree.root).kind {
+        Kind::Union { branches, .. } => reader.must_quote(text, branches),
+        _ => super::is_ambiguous(text),
+    }
+}
+
 /// Whether a section says that there is no value: `null`, and in DSPy's dialect `None` where it is no text.
 pub(super) fn is_null(text: &str, ty: &Type, tree: &TypeTree, dialect: Dialect) -> bool {
     match text.trim() {
@@ -167,13 +177,9 @@ impl<'t> Reader<'t> {
             let ty = tree.resolve(branch);
             let value = match (&ty.kind, origin) {
                 (Kind::Null, Origin::JsonString) => continue,
+                // Quoted because the bare text would have been read otherwise; other quotes are its own.
                 (Kind::String, Origin::Section) => match quoted(text) {
-                    // Written so because a branch in front of this one would take the bare text.
-                    Some(content)
-                        if quoted(&content).is_some() || self.takes_before(&content, branches, branch) =>
-                    {
-                        Ok(Value::String(content))
-                    }
+                    Some(content) if self.must_quote(&content, branches) => Ok(Value::String(content)),
                     _ => Ok(Value::from(text)),
                 },
                 _ => self.text(text, branch, origin),
@@ -185,11 +191,11 @@ impl<'t> Reader<'t> {
         Err(Failure::new(Why::Type, "did not match any allowed type"))
     }
 
-    fn takes_before(self, text: &str, branches: &'t [Type], last: &Type) -> bool {
-        branches
-            .iter()
-            .take_while(|branch| !std::ptr::eq(*branch, last))
-            .any(|branch| self.text(text, branch, Origin::Section).is_ok())
+    /// Whether a text of a union is written in quotes: the bare text could be read as something else, by
+    /// these branches or by serde's. The depth is bounded, as each level of quotes doubles the backslashes.
+    fn must_quote(self, text: &str, branches: &'t [Type]) -> bool {
+        super::is_ambiguous(text)
+            || !matches!(self.plain_union(text, branches, Origin::Section), Ok(Value::String(read)) if read == text)
     }
 
     fn plain(self, text: &str, ty: &'t Type) -> Result<Value, Failure> {

@@ -292,9 +292,20 @@ pub(crate) fn quoted(text: &str) -> Option<String> {
     described::quoted(text)
 }
 
+/// Whether a text on a field that is more than a text would not be read as that text (law 6).
+pub(crate) fn must_quote(text: &str, tree: &TypeTree) -> bool {
+    described::must_quote(text, tree)
+}
+
 /// Whether a text is a value of its own where anything is welcome.
 pub(crate) fn is_value(text: &str) -> bool {
     !matches!(described::any(text, crate::dialect::Dialect::Plain), Value::String(read) if read == text)
+}
+
+/// Whether a text would be read otherwise where anything is welcome: as a value, without its outer white
+/// space, or as a section.
+fn is_ambiguous(text: &str) -> bool {
+    text.trim().len() != text.len() || text.is_empty() || super::write::has_markers(text) || is_value(text)
 }
 
 /// The failure with its place in the source, which is looked for only now.

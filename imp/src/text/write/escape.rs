@@ -37,7 +37,7 @@ fn is_separator(c: char) -> bool {
 }
 
 /// Whether any line could be taken for a marker.
-pub(super) fn has_markers(text: &str) -> bool {
+pub(crate) fn has_markers(text: &str) -> bool {
     memmem::find_iter(text.as_bytes(), "[[").any(|at| marker_at(text, at).is_some())
 }
 

@@ -14,7 +14,7 @@ use crate::error::WriteError;
 use crate::types::{Kind, TypeTree};
 use crate::value::Value;
 
-pub(crate) use escape::{escape_markers, unescape_markers};
+pub(crate) use escape::{escape_markers, has_markers, unescape_markers};
 pub(crate) use json::{JsonWriter, Layout};
 pub(crate) use value::to_value;
 
@@ -195,14 +195,9 @@ impl<'a> FieldWriter<'a> {
                 trimmed.len() != text.len()
                     || text.is_empty()
                     || (optional && text == "null")
-                    || (self.escape && escape::has_markers(text))
+                    || (self.escape && has_markers(text))
             }
-            Kind::Any | Kind::Opaque | Kind::Union { .. } => {
-                trimmed.len() != text.len()
-                    || text.is_empty()
-                    || (self.escape && escape::has_markers(text))
-                    || super::read::is_value(text)
-            }
+            Kind::Any | Kind::Opaque | Kind::Union { .. } => super::read::must_quote(text, self.tree),
             _ => optional && trimmed == "null",
         }
     }
