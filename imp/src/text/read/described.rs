@@ -72,13 +72,20 @@ pub(super) fn read(
         }
         Given::Quoted(text) => reader.text(text, ty, Origin::JsonString),
         Given::Json(text) => match &ty.kind {
-            Kind::String if text.trim() != "null" => json_text(text, dialect).map(Value::String),
+            Kind::String if takes_json_text(tree, dialect) && text.trim() != "null" => {
+                json_text(text, dialect).map(Value::String)
+            }
             _ => {
                 let value = json(text, dialect)?;
                 reader.conform.value(&value, &tree.root).map(|fit| fit.value)
             }
         },
     }
+}
+
+/// Whether a text field takes JSON that is no string. DSPy's does, but for one that may be none.
+pub(super) fn takes_json_text(tree: &TypeTree, dialect: Dialect) -> bool {
+    dialect == Dialect::Plain || !tree.nullable()
 }
 
 /// The text of a JSON value on a text field (§8.4): what section 2 writes for it.

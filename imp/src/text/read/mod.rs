@@ -139,7 +139,10 @@ impl<'a> Input<'a> {
                         parser.finish()?;
                         Given::Quoted(content)
                     }
-                    parser::Peek::Bare => Given::Quoted(parser.bare()?),
+                    parser::Peek::Bare => match parser.bare_value()? {
+                        Value::String(content) => Given::Quoted(content.into()),
+                        _ => Given::Json(text),
+                    },
                     parser::Peek::Number => match parser.number() {
                         Ok(Err(text)) => Given::Quoted(text),
                         _ => Given::Json(text),
@@ -214,6 +217,16 @@ pub(crate) struct Entry<'a> {
     pub(crate) span: Range<usize>,
 }
 
+/// An object that could not be read to its end.
+#[derive(Debug)]
+pub(crate) struct BrokenObject<'a> {
+    pub(crate) error: ReadError,
+    /// What was whole.
+    pub(crate) entries: Vec<Entry<'a>>,
+    /// The key whose value was not, and what is wrong with that.
+    pub(crate) cut: Option<(Cow<'a, str>, ReadError)>,
+}
+
 /// The entries of the JSON object in a text, what is around it aside (§9.3, §10).
 ///
 /// The first `{` begins the object. Of two equal keys both are given, in order; the last counts.
@@ -221,51 +234,67 @@ pub(crate) struct Entry<'a> {
 /// # Errors
 ///
 /// There is no object in the text, or it is broken beyond what the dialect forgives.
-pub(crate) fn entries(text: &str, options: ReadOptions) -> Result<Vec<Entry<'_>>, ReadError> {
-    let failed = |failure| error(&Source::Text(text.into()), options, &failure);
-    if options.dialect == crate::dialect::Dialect::Dspy {
+pub(crate) fn entries(text: &str, options: ReadOptions) -> Result<Vec<Entry<'_>>, BrokenObject<'_>> {
+    let dspy = options.dialect == crate::dialect::Dialect::Dspy;
+    if dspy {
         // An object inside a JSON string is looked for there.
         if let Some(content) = described::quoted(text) {
-            let entries = entries(&content, options)?;
-            return Ok(entries.into_iter().map(|entry| entry.detached(0..text.len())).collect());
+            let whole = 0..text.len();
+            let detached = |list: Vec<Entry<'_>>| list.into_iter().map(|entry| entry.detached(&whole)).collect();
+            return match entries(&content, options) {
+                Ok(list) => Ok(detached(list)),
+                Err(broken) => Err(BrokenObject {
+                    error: ReadError { span: whole.clone(), ..broken.error },
+                    entries: detached(broken.entries),
+                    cut: broken.cut.map(|(key, error)| {
+                        (key.into_owned().into(), ReadError { span: whole.clone(), ..error })
+                    }),
+                }),
+            };
         }
     }
-    let Some(start) = text.find('{') else { return Err(failed(Failure::expected("object"))) };
+    let failed = |failure| error(&Source::Text(text.into()), options, &failure);
+    let Some(start) = text.find('{') else {
+        let error = failed(Failure::expected("object"));
+        return Err(BrokenObject { error, entries: Vec::new(), cut: None });
+    };
     let read = |loose| {
         let mut parser =
             Parser::new(text, Slips::of(options.dialect), options.dialect).with_loose_escapes(loose);
         parser.pos = start;
-        let list = parser.entries().and_then(|list| {
+        let (mut list, mut open) = (Vec::new(), None);
+        let result = parser.entries(&mut list, &mut open).and_then(|()| {
             // Behind the object of a list, or in the plain dialect, nothing matters.
-            let rest_matters =
-                options.dialect == crate::dialect::Dialect::Dspy && !text.trim_start().starts_with('[');
-            if rest_matters {
-                parser.finish()?;
-            }
-            Ok(list)
+            if dspy && !text.trim_start().starts_with('[') { parser.finish() } else { Ok(()) }
         });
-        (list, parser.must_repeat())
+        (list, open, result, parser.must_repeat())
     };
-    let (list, repeat) = match read(false) {
-        (_, true) => (read(true).0, true),
-        (list, false) => (list, false),
+    let (list, open, result, repeat) = match read(false) {
+        (.., true) => read(true),
+        read => read,
     };
-    let list = list.map_err(|failure| failed(described::not_json(&text[start..], failure, "object")))?;
     let mut entries = Vec::with_capacity(list.len());
     for (key, span) in list {
         let value = text.get(span.clone()).unwrap_or_default();
         let value = if repeat { described::respelt(value, options.dialect) } else { Cow::Borrowed(value) };
         entries.push(Entry { key, value: Source::Json(value), span });
     }
-    Ok(entries)
+    let Err(failure) = result else { return Ok(entries) };
+    let cut = open.map(|(key, start)| {
+        let span = start..text.trim_end().len().max(start);
+        let message = failure.message().to_owned();
+        (key, ReadError { message, expected: String::new(), path: String::new(), span })
+    });
+    let error = failed(described::not_json(text.get(start..).unwrap_or_default(), failure, "object"));
+    Err(BrokenObject { error, entries, cut })
 }
 
 impl Entry<'_> {
-    fn detached(self, span: Range<usize>) -> Entry<'static> {
+    fn detached(self, span: &Range<usize>) -> Entry<'static> {
         Entry {
             key: self.key.into_owned().into(),
             value: Source::Json(self.value.text().to_owned().into()),
-            span,
+            span: span.clone(),
         }
     }
 }

@@ -788,20 +788,24 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// The entries of the object at the place: each key with the place of its value.
-    pub(super) fn entries(&mut self) -> Result<Vec<(Piece<'a>, std::ops::Range<usize>)>, Failure> {
+    /// The entries of the object at the place: each key with the place of its value. After a failure `list`
+    /// has those in front of it, and `open` the key whose value was being read.
+    pub(super) fn entries(
+        &mut self,
+        list: &mut Vec<(Piece<'a>, std::ops::Range<usize>)>,
+        open: &mut Option<(Piece<'a>, usize)>,
+    ) -> Result<(), Failure> {
         self.open()?;
-        let mut list = Vec::new();
         while self.more(b'}', list.is_empty())? {
             let key = self.key()?;
             self.colon()?;
             self.blank()?;
             let start = self.pos;
+            *open = Some((key, start));
             self.skip()?;
-            list.push((key, start..self.pos));
+            list.extend(open.take().map(|(key, _)| (key, start..self.pos)));
         }
-        self.close(b'}')?;
-        Ok(list)
+        self.close(b'}')
     }
 
     /// Makes sure that nothing follows the value.

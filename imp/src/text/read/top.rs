@@ -250,7 +250,11 @@ impl<'a> Top<'_, 'a> {
         let tree = reading.tree;
         let text: Cow<'a, str> = match &reading.input.given {
             Given::Quoted(text) => Cow::Borrowed(text),
-            Given::Json(text) if text.trim() == "null" => return Err(Failure::expected("string")),
+            Given::Json(text)
+                if text.trim() == "null" || !described::takes_json_text(tree, reading.dialect) =>
+            {
+                return Err(Failure::expected("string"));
+            }
             Given::Json(text) => Cow::Owned(described::json_text(text, reading.dialect)?),
             Given::Text(text) => {
                 let text: Cow<'a, str> = if reading.input.unescape && tree.is_bare_text() {
