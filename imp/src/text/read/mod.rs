@@ -240,7 +240,8 @@ pub(crate) fn entries(text: &str, options: ReadOptions) -> Result<Vec<Entry<'_>>
         // An object inside a JSON string is looked for there.
         if let Some(content) = described::quoted(text) {
             let whole = 0..text.len();
-            let detached = |list: Vec<Entry<'_>>| list.into_iter().map(|entry| entry.detached(&whole)).collect();
+            let detached =
+                |list: Vec<Entry<'_>>| list.into_iter().map(|entry| entry.detached(&whole)).collect();
             return match entries(&content, options) {
                 Ok(list) => Ok(detached(list)),
                 Err(broken) => Err(BrokenObject {

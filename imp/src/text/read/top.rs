@@ -368,7 +368,7 @@ impl<'a> Deserializer<'a> for Top<'_, 'a> {
             return self.json(described::word(reading.ty), |parser| parser.deserialize_any(visitor));
         }
         // Whether the text is JSON must be known before the visitor is used up.
-        let value = described::any(text, reading.dialect);
+        let value = described::any_of(text, reading.ty, reading.dialect);
         match value {
             Value::String(read) if read == text => visitor.visit_str(text),
             Value::String(read) => visitor.visit_string(read),
