@@ -615,6 +615,9 @@ impl<'a> Parser<'a> {
                 _ => Ok(true),
             };
         }
+        if matches!(byte, b']' | b'}') {
+            return self.extra_close(close);
+        }
         // Two items with a blank between them; glued ones may be one item with a quote inside.
         let apart = at
             .checked_sub(1)
@@ -633,6 +636,21 @@ impl<'a> Parser<'a> {
         {
             return Ok(true);
         }
+        Err(self.broken("there is no comma between two items"))
+    }
+
+    /// Goes past the bracket of another container, which is one too many if this one plainly goes on or ends
+    /// behind it.
+    #[cold]
+    fn extra_close(&mut self, close: u8) -> Result<bool, Failure> {
+        let at = self.pos;
+        self.pos += 1;
+        self.blank()?;
+        let goes_on = self.byte().is_some_and(|byte| byte == b',' || byte == close);
+        if goes_on && self.forgive(Slips::EXTRA_CLOSE, at) {
+            return self.more(close, false);
+        }
+        self.pos = at;
         Err(self.broken("there is no comma between two items"))
     }
 
@@ -699,6 +717,9 @@ impl<'a> Parser<'a> {
             return Err(self.broken("there is no colon behind a key"));
         }
         self.pos += 1;
+        if self.byte() == Some(b':') && self.forgive(Slips::SEPARATOR, self.pos) {
+            self.pos += 1;
+        }
         Ok(())
     }
 
