@@ -180,7 +180,7 @@ impl<'a> FieldWriter<'a> {
         let may_quote = self.dialect == Dialect::Plain || (self.escape && is_choice);
         if self.form == Form::Json
             || (may_quote && self.must_quote(text, optional))
-            || (self.escape && !is_bare && escape::has_markers(text))
+            || (self.escape && !is_bare && has_markers(text))
         {
             super::json::push_string(self.out, text);
             return;
