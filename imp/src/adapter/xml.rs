@@ -1,4 +1,4 @@
-//! The XML adapter: one element for each field (DSPy's XMLAdapter, Imp §11).
+//! The XML adapter: one element for each field (DSPy's `XMLAdapter`, Imp §11).
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -25,7 +25,8 @@ use crate::types::{Kind, Type, TypeTree};
 /// The adapter that writes and reads one XML element for each field.
 ///
 /// It is the one to use with a model that was trained on tags. Lists and objects are elements inside
-/// elements.
+/// elements. A reply may have 64 levels and 10,000 elements; the five entities of XML are decoded, and
+/// declarations, doctypes and entities of a reply's own are refused.
 ///
 /// ```
 /// use imp::{Signature, Xml};
@@ -45,6 +46,15 @@ use crate::types::{Kind, Type, TypeTree};
 /// let xml = Xml::new();
 /// let messages = xml.format(&Question { question: "Which fruits are red?" })?;
 /// assert!(messages[1].text().starts_with("<question>\nWhich fruits are red?\n</question>\n\n"));
+///
+/// let reply = "<answer>Three &amp; more</answer>\n<sources><item>a</item><item>b</item></sources>";
+/// let answer: Answer = xml.parse(reply)?;
+/// assert_eq!(answer.answer, "Three & more");
+/// assert_eq!(answer.sources, ["a", "b"]);
+///
+/// // Tags that nobody asked for are ignored; what is no XML is an error that says what to do.
+/// let error = xml.parse::<Answer>("<answer>R&D</answer>").unwrap_err();
+/// assert!(error.to_string().ends_with("write `&amp;` (line 1, column 10)"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default)]
@@ -83,14 +93,25 @@ impl Xml {
         element(&field.name, out, |out| {
             let start = out.len();
             let presence = assembly::value(self, field, outputs, index, out)?;
-            if is_empty_text(tree, self.dialect, presence, out.get(start..).unwrap_or_default()) {
-                // An empty element would be read as no text at all.
-                let text = out.split_off(start);
-                push_string(out, &text);
+            let is_text = is_text(tree);
+            let blank = out.get(start..).is_some_and(|text| text.trim().is_empty());
+            if self.dialect == Dialect::Plain
+                && is_text
+                && tree.nullable()
+                && blank
+                && presence == Presence::Present
+            {
+                // An empty element is no text at all (law 6).
+                out.truncate(start);
+                out.push_str("\"\"");
             }
             // DSPy escapes plain texts only, and so some of what it writes is no XML.
             if self.dialect == Dialect::Plain || matches!(tree.root.kind, Kind::String) {
-                xml::escape(out, start);
+                xml::escape(
+                    out,
+                    start,
+                    if is_text || self.dialect == Dialect::Dspy { xml::push_text } else { xml::push_exact },
+                );
             }
             Ok(presence)
         })
@@ -339,7 +360,6 @@ fn is_bare_prose(spec: &SignatureSpec, reply: &str, dialect: Dialect) -> bool {
 /// place for more than one.
 fn section<'r>(tree: &TypeTree, nodes: &[Node<'_, 'r>], dialect: Dialect) -> Option<Section<'r>> {
     let ty = tree.present(&tree.root);
-    let is_text = matches!(ty.kind, Kind::String | Kind::Reasoning | Kind::Code { .. });
     let converted = || {
         let mut json = String::new();
         Convert { tree, dialect }.value(nodes, &mut json);
@@ -349,7 +369,7 @@ fn section<'r>(tree: &TypeTree, nodes: &[Node<'_, 'r>], dialect: Dialect) -> Opt
     match nodes {
         [] => Some(Section::default()),
         [node] if node.is_leaf() => Some(leaf(tree, *node, dialect)),
-        [node] if is_text => Some(Section::text(node.text(), 0).made_from(node.bytes())),
+        [node] if is_text(tree) => Some(Section::text(node.text(), 0).made_from(node.bytes())),
         [_] => Some(converted()),
         [first, ..] => {
             let many = match &ty.kind {
@@ -373,14 +393,14 @@ fn leaf<'r>(tree: &TypeTree, node: Node<'_, 'r>, dialect: Dialect) -> Section<'r
     let text = node.text();
     let is_null = matches!(&*text, "None" | "null") && tree.nullable();
     let says_otherwise = match &ty.kind {
-        Kind::List { .. } if dialect == Dialect::Dspy && !is_null => !text.starts_with('['),
+        Kind::List { .. } if !is_null => text.is_empty() || xml::is_one_item(&text, dialect),
         Kind::List { .. } | Kind::Tuple(_) | Kind::Map { .. } | Kind::Object(_) => text.is_empty(),
-        Kind::String | Kind::Reasoning | Kind::Code { .. }
-            if dialect == Dialect::Plain && tree.nullable() =>
-        {
-            text.is_empty() || xml::optional_text(&text).is_some_and(|content| content.trim().is_empty())
+        _ if text.is_empty() => tree.nullable(),
+        Kind::String | Kind::Reasoning | Kind::Code { .. } => {
+            dialect == Dialect::Plain && tree.nullable() && xml::quoted_blank(&text)
         }
-        _ => text.is_empty() && tree.nullable(),
+        Kind::Union { .. } => dialect == Dialect::Plain && xml::quoted_blank(&text),
+        _ => false,
     };
     let section = match () {
         () if !says_otherwise => match text {
@@ -401,7 +421,7 @@ fn element(
     write: impl FnOnce(&mut String) -> Result<Presence, FormatError>,
 ) -> Result<Presence, FormatError> {
     let start = out.len();
-    let _ = write!(out, "<{name}>\n");
+    let _ = writeln!(out, "<{name}>");
     let presence = write(out)?;
     if presence == Presence::Absent {
         out.truncate(start);
@@ -411,13 +431,9 @@ fn element(
     Ok(presence)
 }
 
-/// Whether the bare text of an optional text would be an empty element.
-fn is_empty_text(tree: &TypeTree, dialect: Dialect, presence: Presence, text: &str) -> bool {
-    dialect == Dialect::Plain
-        && presence == Presence::Present
-        && tree.nullable()
-        && matches!(tree.present(&tree.root).kind, Kind::String | Kind::Reasoning | Kind::Code { .. })
-        && text.trim().is_empty()
+/// Whether the values are texts as they stand.
+fn is_text(tree: &TypeTree) -> bool {
+    matches!(tree.present(&tree.root).kind, Kind::String | Kind::Reasoning | Kind::Code { .. })
 }
 
 /// Whether a type's values are elements inside their field's element: lists and objects.
@@ -496,7 +512,9 @@ impl<'t> Skeleton<'t> {
             }
             Some(Kind::List { items, .. }) => self.element(out, "item", items.as_deref(), room),
             Some(Kind::Tuple(items)) => {
-                items.iter().for_each(|item| self.element(out, "item", Some(item), room));
+                for item in items {
+                    self.element(out, "item", Some(item), room);
+                }
             }
             Some(Kind::Object(object)) => {
                 for property in &object.properties {
