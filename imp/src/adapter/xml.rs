@@ -378,7 +378,9 @@ fn section<'r>(tree: &TypeTree, nodes: &[Node<'_, 'r>], dialect: Dialect) -> Opt
                     branches.iter().any(|branch| matches!(tree.present(branch).kind, Kind::List { .. }))
                 }
                 // DSPy takes the first object.
-                Kind::Object(_) | Kind::Map { .. } => dialect == Dialect::Dspy && !first.is_leaf(),
+                Kind::Object(_) | Kind::Map { .. } => {
+                    dialect == Dialect::Dspy && (!first.is_leaf() || first.text().is_empty())
+                }
                 _ => false,
             };
             many.then(converted)
@@ -389,29 +391,78 @@ fn section<'r>(tree: &TypeTree, nodes: &[Node<'_, 'r>], dialect: Dialect) -> Opt
 /// The section of an element with nothing but text in it: the text as in any other section, but for what
 /// only XML says otherwise.
 fn leaf<'r>(tree: &TypeTree, node: Node<'_, 'r>, dialect: Dialect) -> Section<'r> {
-    let ty = tree.present(&tree.root);
     let text = node.text();
-    let is_null = matches!(&*text, "None" | "null") && tree.nullable();
-    let says_otherwise = match &ty.kind {
-        Kind::List { .. } if !is_null => text.is_empty() || xml::is_one_item(&text, dialect),
-        Kind::List { .. } | Kind::Tuple(_) | Kind::Map { .. } | Kind::Object(_) => text.is_empty(),
-        _ if text.is_empty() => tree.nullable(),
-        Kind::String | Kind::Reasoning | Kind::Code { .. } => {
-            dialect == Dialect::Plain && tree.nullable() && xml::quoted_blank(&text)
-        }
-        Kind::Union { .. } => dialect == Dialect::Plain && xml::quoted_blank(&text),
-        _ => false,
+    let json = match dialect {
+        Dialect::Plain => plain_leaf(tree, &text),
+        Dialect::Dspy => dspy_leaf(tree, &text),
     };
-    let section = match () {
-        () if !says_otherwise => match text {
-            Cow::Borrowed(text) => return Section::text(text, node.start()),
-            Cow::Owned(text) => Section::text(text, 0),
-        },
+    let section = match (json, text) {
+        (Some(json), _) => Section::json(json, 0),
         // DSPy's null is a value, also where there is a default; Imp's is none (§8.3).
-        () if text.is_empty() && tree.nullable() && dialect == Dialect::Dspy => Section::text("null", 0),
-        () => Section::json(xml::scalar(tree, Some(&tree.root), &text, dialect).into_owned(), 0),
+        (None, text) if dialect == Dialect::Dspy && is_dspy_null(tree, &text) => Section::text("null", 0),
+        (None, Cow::Borrowed(text)) => return Section::text(text, node.start()),
+        (None, Cow::Owned(text)) => Section::text(text, 0),
     };
     section.made_from(node.bytes())
+}
+
+/// The JSON of a text alone in its element, if that is not what a section's text would be.
+fn plain_leaf(tree: &TypeTree, text: &str) -> Option<String> {
+    let is_null = text == "null" && tree.nullable();
+    let says_otherwise = match &tree.present(&tree.root).kind {
+        Kind::List { .. } if !is_null => text.is_empty() || xml::is_one_item(text, Dialect::Plain),
+        Kind::List { .. } | Kind::Tuple(_) | Kind::Map { .. } | Kind::Object(_) => text.is_empty(),
+        Kind::String | Kind::Reasoning | Kind::Code { .. } => {
+            tree.nullable() && (text.is_empty() || xml::quoted_blank(text))
+        }
+        Kind::Union { .. } => text.is_empty() || xml::quoted_blank(text),
+        _ => text.is_empty() && tree.nullable(),
+    };
+    says_otherwise.then(|| xml::scalar(tree, Some(&tree.root), text, Dialect::Plain).into_owned())
+}
+
+/// An element without text is no value, and so is `None` where it can be no text.
+fn is_dspy_null(tree: &TypeTree, text: &str) -> bool {
+    let is_reasoning = matches!(tree.present(&tree.root).kind, Kind::Reasoning);
+    tree.nullable() && (text.is_empty() || (is_reasoning && text == "None"))
+}
+
+/// The same in DSPy's dialect: what `XMLAdapter.parse` makes of the type, or of the first branch of a union that
+/// takes it.
+fn dspy_leaf(tree: &TypeTree, text: &str) -> Option<String> {
+    let nullable = tree.nullable();
+    if text.is_empty() && nullable {
+        return None;
+    }
+    let is_text = |ty: &Type| matches!(tree.present(ty).kind, Kind::String | Kind::Any);
+    let scalar = |ty: &Type| Some(xml::scalar(tree, Some(ty), text, Dialect::Dspy).into_owned());
+    let root = tree.present(&tree.root);
+    match &root.kind {
+        Kind::List { items, .. } => {
+            let none =
+                nullable && (text == "null" || (text == "None" && !items.as_deref().is_some_and(is_text)));
+            if none { None } else { xml::is_one_item(text, Dialect::Dspy).then(|| scalar(root)).flatten() }
+        }
+        // A `Reasoning` is an object to pydantic, and one without its content is none.
+        Kind::Map { .. } | Kind::Object(_) | Kind::Reasoning if text.is_empty() => Some("{}".to_owned()),
+        Kind::Union { branches, .. } => {
+            let mut present =
+                branches.iter().filter(|branch| !matches!(tree.resolve(branch).kind, Kind::Null));
+            if text.is_empty() {
+                let any_text = branches.iter().any(is_text);
+                let empty = |ty: &&Type| match &tree.present(ty).kind {
+                    Kind::List { .. } | Kind::Map { .. } => true,
+                    Kind::Object(object) => object.properties.iter().all(|property| !property.required),
+                    _ => any_text,
+                };
+                return present.find(empty).and_then(scalar);
+            }
+            let is_list = |ty: &&Type| matches!(tree.present(ty).kind, Kind::List { .. });
+            let first = present.next().filter(is_list).filter(|_| !(nullable && text == "None"))?;
+            xml::is_one_item(text, Dialect::Dspy).then(|| scalar(first)).flatten()
+        }
+        _ => None,
+    }
 }
 
 /// Writes `<name>`, a line each for what `write` writes, and `</name>`; nothing for a field without a value.

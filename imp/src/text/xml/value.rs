@@ -71,6 +71,11 @@ impl<'t> Convert<'t> {
             Kind::Map { values, .. } if self.is_map(nodes) => {
                 self.map(*first, |_| values.as_deref(), out, room);
             }
+            Kind::Object(_) | Kind::Map { .. }
+                if self.dialect == Dialect::Dspy && first.is_leaf() && first.text().is_empty() =>
+            {
+                out.push_str("{}");
+            }
             _ => self.leaf_or_untyped(nodes, place, out, room),
         }
     }
@@ -259,6 +264,17 @@ pub(crate) fn scalar<'x>(
             }
             _ => quote(text),
         },
+        // An object to pydantic, whose content is missing.
+        Kind::Reasoning if dialect == Dialect::Dspy && text.is_empty() => "{}".into(),
+        Kind::Union { branches, .. } if dialect == Dialect::Dspy && text.is_empty() => {
+            let first =
+                branches.iter().map(|branch| tree.present(branch)).find(|ty| !matches!(ty.kind, Kind::Null));
+            match first.map(|ty| &ty.kind) {
+                Some(Kind::List { .. }) => "[]".into(),
+                Some(Kind::Map { .. } | Kind::Object(_)) => "{}".into(),
+                _ => quote(text),
+            }
+        }
         _ if dialect == Dialect::Dspy => quote(text),
         Kind::String | Kind::Reasoning | Kind::Code { .. } if nullable => match optional_text(text) {
             Some(content) => quote(&content),
