@@ -36,8 +36,6 @@ pub(crate) struct TypeTree {
     pub(crate) checked: bool,
     /// Whether a date or time occurs anywhere.
     pub(crate) dated: bool,
-    /// Whether a union or an unknown shape occurs, where serde buffers and the type is lost.
-    pub(crate) buffered: bool,
 }
 
 /// One node of a type.
@@ -326,14 +324,22 @@ impl Type {
             Kind::List { items: Some(inner), .. } | Kind::Map { values: Some(inner), .. } => {
                 inner.each_ref(replayed, visit);
             }
-            Kind::Tuple(types) => types.iter().for_each(|ty| ty.each_ref(replayed, visit)),
+            Kind::Tuple(types) => {
+                for inner in types {
+                    inner.each_ref(replayed, visit);
+                }
+            }
             Kind::Union { branches, tagged } => {
                 let present = branches.iter().filter(|branch| !matches!(branch.kind, Kind::Null)).count();
                 let replayed = replayed || (!tagged && present > 1);
-                branches.iter().for_each(|ty| ty.each_ref(replayed, visit));
+                for branch in branches {
+                    branch.each_ref(replayed, visit);
+                }
             }
             Kind::Object(object) => {
-                object.properties.iter().for_each(|property| property.ty.each_ref(replayed, visit));
+                for property in &object.properties {
+                    property.ty.each_ref(replayed, visit);
+                }
             }
             _ => {}
         }
@@ -343,7 +349,7 @@ impl Type {
 impl TypeTree {
     /// serde reads an untagged enum by trying one variant after the other, and in each of them all variants of
     /// what is inside: where such a type contains itself, that is exponential in the depth of a reply.
-    fn refuse_recursive_unions(&self) -> Result<(), String> {
+    pub(crate) fn refuse_recursive_unions(&self) -> Result<(), String> {
         for (place, (name, ty)) in self.defs.iter().enumerate() {
             if self.has_union_to(ty, place, false, &mut vec![[false; 2]; self.defs.len()]) {
                 return Err(format!(
@@ -404,7 +410,6 @@ struct Compiler<'s> {
     heights: Vec<usize>,
     checked: bool,
     dated: bool,
-    buffered: bool,
 }
 
 impl<'s> Compiler<'s> {
@@ -426,7 +431,6 @@ impl<'s> Compiler<'s> {
             heights: vec![0; count],
             checked: false,
             dated: false,
-            buffered: false,
         }
     }
 
@@ -450,10 +454,7 @@ impl<'s> Compiler<'s> {
             .into_iter()
             .map(|def| def.unwrap_or_else(|| (String::new(), node_of(Kind::Any, &Json::Bool(true)))))
             .collect();
-        let tree =
-            TypeTree { root: ty, defs, checked: self.checked, dated: self.dated, buffered: self.buffered };
-        tree.refuse_recursive_unions()?;
-        Ok(tree)
+        Ok(TypeTree { root: ty, defs, checked: self.checked, dated: self.dated })
     }
 
     fn reference(&mut self, target: &str) -> Result<Type, String> {
@@ -530,16 +531,7 @@ impl<'s> Compiler<'s> {
         }
         let kind = self.kind(schema, map, name)?;
         let checks = self.checks(map, &kind)?;
-        match &kind {
-            Kind::Date | Kind::DateTime => self.dated = true,
-            Kind::Union { branches, .. }
-                if branches.iter().filter(|branch| !matches!(branch.kind, Kind::Null)).count() > 1 =>
-            {
-                self.buffered = true;
-            }
-            Kind::Any | Kind::Opaque => self.buffered = true,
-            _ => {}
-        }
+        self.dated |= matches!(kind, Kind::Date | Kind::DateTime);
         Ok(Type {
             description: text(map, "description"),
             default: map.get("default").map(|value| value.clone().into()),
@@ -594,10 +586,9 @@ impl<'s> Compiler<'s> {
                 }
                 Ok(flat_union(branches, false))
             }
-            Some(_) => Ok(Kind::Opaque),
             None if map.contains_key("properties") => self.object(map, name),
             None if map.keys().all(|word| is_annotation(word)) => Ok(Kind::Any),
-            None => Ok(Kind::Opaque),
+            _ => Ok(Kind::Opaque),
         }
     }
 
@@ -817,4 +808,193 @@ fn flat_union(types: Vec<Type>, tagged: bool) -> Kind {
         }
     }
     Kind::Union { branches, tagged }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+    use schemars::JsonSchema;
+
+    use super::*;
+    use crate::meta::{Side, schema_for};
+
+    /// A type in a few words, to compare with.
+    fn words(tree: &TypeTree, ty: &Type) -> String {
+        let list = |types: &[Type]| types.iter().map(|ty| words(tree, ty)).collect::<Vec<_>>().join(" ");
+        let inner = |ty: &Option<Box<Type>>| ty.as_ref().map_or("?".to_owned(), |ty| words(tree, ty));
+        match &ty.kind {
+            Kind::Any => "any".to_owned(),
+            Kind::Null => "null".to_owned(),
+            Kind::String => "string".to_owned(),
+            Kind::Integer => "integer".to_owned(),
+            Kind::Number => "number".to_owned(),
+            Kind::Boolean => "boolean".to_owned(),
+            Kind::DateTime => "datetime".to_owned(),
+            Kind::Date => "date".to_owned(),
+            Kind::Choice(choice) => {
+                let values = choice.members.iter().map(|member| member.value.as_str().unwrap_or("?"));
+                format!("choice({})", values.collect::<Vec<_>>().join(" "))
+            }
+            Kind::List { items, unique } => {
+                format!("{}({})", if *unique { "set" } else { "list" }, inner(items))
+            }
+            Kind::Tuple(types) => format!("tuple({})", list(types)),
+            Kind::Map { values, text_keys } => {
+                format!("{}({})", if *text_keys { "map" } else { "keyed" }, inner(values))
+            }
+            Kind::Object(object) => {
+                let properties = object.properties.iter().map(|property| {
+                    let mark = if property.required { "" } else { "?" };
+                    format!("{}{mark}:{}", property.name, words(tree, &property.ty))
+                });
+                format!("{}({})", object.name, properties.collect::<Vec<_>>().join(" "))
+            }
+            Kind::Union { branches, tagged } => {
+                format!("{}({})", if *tagged { "tagged" } else { "union" }, list(branches))
+            }
+            Kind::Ref(at) => format!("@{}", tree.defs[*at].0),
+            Kind::Opaque => "opaque".to_owned(),
+            Kind::Reasoning | Kind::Code { .. } | Kind::History | Kind::ToolCalls => "own".to_owned(),
+        }
+    }
+
+    fn of<T: JsonSchema>() -> String {
+        let tree = TypeTree::compile(&schema_for::<T>(Side::Output)).unwrap();
+        words(&tree, tree.resolve(&tree.root))
+    }
+
+    #[derive(JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    #[allow(dead_code, reason = "only the schemas are looked at")]
+    enum Plain {
+        Atlas,
+        HarborMaster,
+    }
+
+    #[derive(JsonSchema)]
+    #[allow(dead_code, reason = "only the schemas are looked at")]
+    enum Documented {
+        /// About money.
+        A,
+        /// About the rest.
+        B,
+    }
+
+    #[derive(JsonSchema)]
+    #[allow(dead_code, reason = "only the schemas are looked at")]
+    enum External {
+        Unit,
+        New(u8),
+    }
+
+    #[derive(JsonSchema)]
+    #[serde(tag = "kind", rename_all = "lowercase")]
+    #[allow(dead_code, reason = "only the schemas are looked at")]
+    enum Tagged {
+        Circle { radius: f64 },
+        Dot,
+    }
+
+    #[derive(JsonSchema)]
+    #[serde(untagged)]
+    #[allow(dead_code, reason = "only the schemas are looked at")]
+    enum Untagged {
+        N(f64),
+        S(String),
+    }
+
+    #[derive(JsonSchema)]
+    #[allow(dead_code, reason = "only the schemas are looked at")]
+    struct Node {
+        z: u8,
+        #[serde(default)]
+        a: Vec<Node>,
+        next: Option<Box<Node>>,
+        #[serde(flatten)]
+        more: Point,
+    }
+
+    #[derive(JsonSchema)]
+    #[allow(dead_code, reason = "only the schemas are looked at")]
+    struct Point {
+        x: f32,
+    }
+
+    #[test]
+    fn schemas_of_rust_types_are_compiled() {
+        for (got, want) in [
+            (of::<String>(), "string"),
+            (of::<char>(), "string"),
+            (of::<u8>(), "integer"),
+            (of::<i128>(), "integer"),
+            (of::<f64>(), "number"),
+            (of::<bool>(), "boolean"),
+            (of::<()>(), "null"),
+            (of::<Option<u8>>(), "union(integer null)"),
+            (of::<Option<Plain>>(), "union(choice(atlas harbor_master) null)"),
+            (of::<Vec<Option<String>>>(), "list(union(string null))"),
+            (of::<BTreeSet<u8>>(), "set(integer)"),
+            (of::<(u8, String)>(), "tuple(integer string)"),
+            (of::<HashMap<String, bool>>(), "map(boolean)"),
+            (of::<BTreeMap<u8, bool>>(), "keyed(boolean)"),
+            (of::<serde_json::Value>(), "any"),
+            (of::<Vec<serde_json::Value>>(), "list(?)"),
+            (of::<Plain>(), "choice(atlas harbor_master)"),
+            (of::<Documented>(), "choice(A B)"),
+            (of::<External>(), "tagged(choice(Unit) External(New:integer))"),
+            (of::<Tagged>(), "tagged(Tagged(kind:choice(circle) radius:number) Tagged(kind:choice(dot)))"),
+            (of::<Untagged>(), "union(number string)"),
+            (of::<Option<Untagged>>(), "union(number string null)"),
+            (of::<Vec<Point>>(), "list(@Point)"),
+            (of::<Node>(), "Node(z:integer a?:list(@Node) next?:union(@Node null) x:number)"),
+        ] {
+            assert_eq!(got, want);
+        }
+    }
+
+    #[test]
+    fn a_members_documentation_is_kept() {
+        let tree = TypeTree::compile(&schema_for::<Documented>(Side::Output)).unwrap();
+        let Kind::Choice(choice) = &tree.root.kind else { panic!("{:?}", tree.root.kind) };
+        let texts: Vec<_> = choice.members.iter().map(|member| member.description.as_deref()).collect();
+        assert_eq!(texts, [Some("About money."), Some("About the rest.")]);
+    }
+
+    #[test]
+    fn declared_bounds_are_checks_and_those_of_an_integers_width_are_not() {
+        #[derive(JsonSchema)]
+        #[allow(dead_code, reason = "only the schemas are looked at")]
+        struct Bounded {
+            #[schemars(range(min = 1, max = 4))]
+            a: u8,
+            #[schemars(length(min = 2))]
+            b: String,
+            #[schemars(length(max = 3))]
+            c: Vec<u8>,
+            d: i64,
+        }
+        let tree = TypeTree::compile(&schema_for::<Bounded>(Side::Output)).unwrap();
+        assert!(tree.checked);
+        let Kind::Object(object) = &tree.resolve(&tree.root).kind else { panic!("{:?}", tree.root.kind) };
+        let checks: Vec<_> = object.properties.iter().map(|property| property.ty.checks.as_deref()).collect();
+        let [Some(a), Some(b), Some(c), None] = checks.as_slice() else { panic!("{checks:?}") };
+        assert_eq!((a.minimum, a.maximum), (Some(Number::Int(1)), Some(Number::Int(4))));
+        assert_eq!((b.min_length, c.max_length), (Some(2), Some(3)));
+        assert!(!TypeTree::compile(&schema_for::<u8>(Side::Output)).unwrap().checked);
+    }
+
+    #[test]
+    fn references_that_lead_nowhere_end() {
+        #[derive(JsonSchema)]
+        #[allow(dead_code, reason = "only the schemas are looked at")]
+        struct Chain(Option<Box<Chain>>);
+        let endless = serde_json::json!({"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/A"}}});
+        assert!(!TypeTree::compile(&endless).unwrap().nullable());
+        assert!(TypeTree::compile(&schema_for::<Chain>(Side::Output)).unwrap().nullable());
+        let missing = serde_json::json!({"$ref": "#/$defs/B"});
+        assert!(TypeTree::compile(&missing).unwrap_err().contains("`#/$defs/B`"));
+        let pattern = serde_json::json!({"type": "string", "pattern": "("});
+        assert!(TypeTree::compile(&pattern).unwrap_err().contains("the pattern `(`"));
+    }
 }

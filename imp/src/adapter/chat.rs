@@ -146,7 +146,7 @@ impl Adapter for Chat {
 
 /// Whether a reply without markers is the text field's text: it is not blank, and nothing in it looks like
 /// another format's way to give an output (Imp §8.2).
-fn is_prose(spec: &SignatureSpec, reply: &str) -> bool {
+pub(crate) fn is_prose(spec: &SignatureSpec, reply: &str) -> bool {
     let names = spec.outputs.iter().map(|field| field.name.as_str());
     !trim(reply).is_empty() && !scan::has_tag(reply, names.clone()) && !scan::has_key(reply, names)
 }

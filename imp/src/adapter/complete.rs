@@ -30,7 +30,7 @@ pub(crate) fn complete<O: Outputs, A: Adapter + ?Sized>(
             for failure in &mut failures {
                 place(failure, spec, reply, sections);
             }
-            Err(wrong(adapter.name(), spec, reply, fields, failures, &missing))
+            Err(wrong(adapter, spec, reply, fields, failures, &missing))
         }
     }
 }
@@ -42,6 +42,9 @@ fn place(failure: &mut FieldFailure, spec: &SignatureSpec, reply: &str, sections
     let index = spec.outputs.iter().position(|field| field.name == failure.field);
     let section = index.and_then(|index| sections.get(index));
     let place = |section: &Section<'_>| {
+        if let Some(bytes) = &section.made_from {
+            return Some(bytes.clone());
+        }
         let raw = reply.get(section.start..)?;
         let text = section.source.as_ref()?.text();
         let at = |end: usize| scan::place(raw, text, end.checked_sub(section.start)?);
@@ -69,8 +72,20 @@ fn none_of_them<A: Adapter + ?Sized>(
     Some(ParseError::new(ParseErrorKind::MissingFields, adapter.name(), reply, message).with_missing(names))
 }
 
-fn wrong(
-    adapter: &'static str,
+/// Imp's message about outputs that are wrong (§8.3).
+pub(crate) fn failure_message(failures: &[FieldFailure]) -> String {
+    let mut message = String::from("Validation failed. Retry with corrected output:");
+    for failure in failures {
+        message.push_str("\n- ");
+        message.push_str(&failure.path);
+        message.push_str(": ");
+        message.push_str(&failure.message);
+    }
+    message
+}
+
+fn wrong<A: Adapter + ?Sized>(
+    adapter: &A,
     spec: &SignatureSpec,
     reply: &str,
     fields: Fields,
@@ -80,17 +95,11 @@ fn wrong(
     let names: Vec<String> =
         missing.iter().filter_map(|at| spec.outputs.get(*at)).map(|field| field.name.clone()).collect();
     let error = if names.is_empty() {
-        let mut message = String::from("Validation failed. Retry with corrected output:");
-        for failure in &failures {
-            message.push_str("\n- ");
-            message.push_str(&failure.path);
-            message.push_str(": ");
-            message.push_str(&failure.message);
-        }
-        ParseError::new(ParseErrorKind::InvalidFields, adapter, reply, message)
+        let message = adapter.failure_message(&failures);
+        ParseError::new(ParseErrorKind::InvalidFields, adapter.name(), reply, message)
     } else {
         let message = format!("The response is missing required output fields: {}.", names.join(", "));
-        ParseError::new(ParseErrorKind::MissingFields, adapter, reply, message).with_missing(names)
+        ParseError::new(ParseErrorKind::MissingFields, adapter.name(), reply, message).with_missing(names)
     };
     error.with_fields(fields).with_failures(failures)
 }

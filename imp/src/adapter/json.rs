@@ -174,7 +174,8 @@ impl Adapter for Json {
         for entry in entries {
             // Of two equal keys the last counts, as everywhere in JSON.
             if let Some(at) = spec.outputs.iter().position(|field| field.is_called(&entry.key)) {
-                sections[at] = Section { source: Some(entry.value), start: entry.span.start };
+                sections[at] =
+                    Section { source: Some(entry.value), start: entry.span.start, made_from: None };
             }
         }
         Ok(sections)

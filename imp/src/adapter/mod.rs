@@ -20,7 +20,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::dialect::Dialect;
-use crate::error::{FormatError, ParseError};
+use crate::error::{FieldFailure, FormatError, ParseError};
 use crate::message::{Message, Text};
 use crate::spec::{FieldSpec, SignatureSpec};
 use crate::text::write::Presence;
@@ -210,6 +210,12 @@ pub trait Adapter: fmt::Debug + Send + Sync {
     /// The adapter to ask once more with if a reply cannot be read; none by default.
     fn fallback(&self) -> Option<Arc<dyn Adapter>> {
         None
+    }
+
+    /// The message of an error about outputs that are there and wrong; there is at least one. The default is
+    /// a line for each.
+    fn failure_message(&self, failures: &[FieldFailure]) -> String {
+        complete::failure_message(failures)
     }
 
     /// Cuts a reply into one section for each output, in the order of the signature. An output that the

@@ -1,6 +1,7 @@
 //! The traits by which values of structs cross the border: what `#[derive(Signature)]` implements.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -221,17 +222,27 @@ pub struct Section<'r> {
     pub source: Option<Source<'r>>,
     /// Where it starts in the reply, in bytes.
     pub start: usize,
+    /// The bytes of the reply that it was made from, if it does not stand there as it is.
+    pub made_from: Option<Range<usize>>,
 }
 
 impl<'r> Section<'r> {
     /// The text `text` that starts at the byte `start` of the reply.
     pub fn text(text: impl Into<Cow<'r, str>>, start: usize) -> Self {
-        Section { source: Some(Source::Text(text.into())), start }
+        Section { source: Some(Source::Text(text.into())), start, made_from: None }
     }
 
     /// The JSON value `json` that starts at the byte `start` of the reply.
     pub fn json(json: impl Into<Cow<'r, str>>, start: usize) -> Self {
-        Section { source: Some(Source::Json(json.into())), start }
+        Section { source: Some(Source::Json(json.into())), start, made_from: None }
+    }
+
+    /// The same for a source that was made from `bytes` of the reply and does not stand there as it is:
+    /// whatever is wrong with it is somewhere in them.
+    pub fn made_from(mut self, bytes: Range<usize>) -> Self {
+        self.start = bytes.start;
+        self.made_from = Some(bytes);
+        self
     }
 
     /// Whether the output is given: a JSON null counts as absent (§8.3).

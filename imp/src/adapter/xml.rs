@@ -1,21 +1,25 @@
 //! The XML adapter: one element for each field (DSPy's XMLAdapter, Imp §11).
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use crate::adapter::chat::is_prose;
 use crate::adapter::field_list::field_list;
 use crate::adapter::json::Json;
 use crate::adapter::options::{FormatOptions, Missing};
-use crate::adapter::record::{Record, Section};
+use crate::adapter::record::{FieldReader, Record, Section};
 use crate::adapter::typed::typed_methods;
-use crate::adapter::{Adapter, assembly};
+use crate::adapter::{Adapter, assembly, complete};
 use crate::dialect::Dialect;
-use crate::error::{FormatError, ParseError, ParseErrorKind};
+use crate::error::{FieldFailure, FormatError, ParseError, ParseErrorKind};
 use crate::message::{Message, Text};
 use crate::spec::{FieldSpec, SignatureSpec, Slot};
 use crate::text::json::push_string;
+use crate::text::read::ReadOptions;
+use crate::text::scan::{self, Lines};
 use crate::text::write::{FieldWriter, Presence};
-use crate::text::xml;
+use crate::text::xml::{self, Convert, Document, Node};
 use crate::types::{Kind, Type, TypeTree};
 
 /// The adapter that writes and reads one XML element for each field.
@@ -237,9 +241,157 @@ impl Adapter for Xml {
     }
 
     fn sections<'r>(&self, spec: &SignatureSpec, reply: &'r str) -> Result<Vec<Section<'r>>, ParseError> {
-        let _ = spec;
-        Err(ParseError::new(ParseErrorKind::Other, self.name(), reply, "XML replies cannot be read yet"))
+        if let Some(at) = spec.text_field.filter(|_| is_bare_prose(spec, reply, self.dialect)) {
+            let mut sections = vec![Section::default(); spec.outputs.len()];
+            let start = reply.len() - reply.trim_start_matches(scan::is_blank).len();
+            if let Some(section) = sections.get_mut(at) {
+                *section = Section::text(scan::trim(reply), start);
+            }
+            return Ok(sections);
+        }
+        let document = Document::parse(reply).map_err(|error| {
+            ParseError::new(ParseErrorKind::Malformed, self.name(), reply, error.message(reply))
+        })?;
+        let mut given: Vec<Vec<Node<'_, '_>>> = vec![Vec::new(); spec.outputs.len()];
+        for node in document.roots() {
+            let at = spec.outputs.iter().position(|field| field.is_called(node.key()));
+            if let Some(nodes) = at.and_then(|at| given.get_mut(at)) {
+                nodes.push(node);
+            }
+        }
+        let mut repeated = Vec::new();
+        let sections: Vec<Section<'_>> = spec
+            .outputs
+            .iter()
+            .zip(&given)
+            .map(|(field, nodes)| {
+                section(&field.tree, nodes, self.dialect).unwrap_or_else(|| {
+                    repeated.push(twice(field, nodes));
+                    Section::default()
+                })
+            })
+            .collect();
+        if repeated.is_empty() {
+            return Ok(sections);
+        }
+        let options = ReadOptions { dialect: self.dialect, unescape: self.escapes_markers() };
+        let known = FieldReader::new(spec, &sections, options).known();
+        let message = self.failure_message(&repeated);
+        Err(ParseError::new(ParseErrorKind::InvalidFields, self.name(), reply, message)
+            .with_fields(known)
+            .with_failures(repeated))
     }
+
+    fn failure_message(&self, failures: &[FieldFailure]) -> String {
+        // Imp reports the first scalar that is none, and leaves the rest to the checks that come after.
+        let scalar = failures.iter().find_map(|failure| Some((failure, expected(failure)?)));
+        match scalar {
+            Some((failure, expected)) => {
+                let mut message =
+                    format!("Failed to parse XML field {}: expected {expected}, got ", failure.path);
+                if failure.value.starts_with('"') {
+                    message.push_str(&failure.value);
+                } else {
+                    push_string(&mut message, &failure.value);
+                }
+                message
+            }
+            None => complete::failure_message(failures),
+        }
+    }
+}
+
+/// What a scalar's failure says that it should be (Imp §11).
+fn expected(failure: &FieldFailure) -> Option<&'static str> {
+    Some(match failure.expected.as_str() {
+        "integer" => "integer",
+        "number" => "number",
+        "boolean" => "boolean",
+        "datetime" => "ISO 8601 datetime",
+        "date" => "ISO 8601 date",
+        _ => return None,
+    })
+}
+
+/// The failure of an output that is given more than once and is no list: nobody can tell which one is meant.
+fn twice(field: &FieldSpec, nodes: &[Node<'_, '_>]) -> FieldFailure {
+    let bytes = nodes.iter().map(|node| node.bytes());
+    FieldFailure {
+        field: field.name.clone(),
+        path: field.name.clone(),
+        message: format!("expected one value, got {}", nodes.len()),
+        expected: String::new(),
+        value: nodes.last().map(|node| node.text().into_owned()).unwrap_or_default(),
+        span: bytes.reduce(|first, last| first.start..last.end).unwrap_or_default(),
+    }
+}
+
+/// Whether a reply is the text field's text (Imp §8.2).
+fn is_bare_prose(spec: &SignatureSpec, reply: &str, dialect: Dialect) -> bool {
+    let lines = match dialect {
+        Dialect::Plain => Lines::Plain,
+        Dialect::Dspy => Lines::Python,
+    };
+    scan::markers(reply, lines).next().is_none() && is_prose(spec, reply)
+}
+
+/// The section of an output of which these are the elements; none if there are several and the type has no
+/// place for more than one.
+fn section<'r>(tree: &TypeTree, nodes: &[Node<'_, 'r>], dialect: Dialect) -> Option<Section<'r>> {
+    let ty = tree.present(&tree.root);
+    let is_text = matches!(ty.kind, Kind::String | Kind::Reasoning | Kind::Code { .. });
+    let converted = || {
+        let mut json = String::new();
+        Convert { tree, dialect }.value(nodes, &mut json);
+        let bytes = nodes.iter().map(|node| node.bytes()).reduce(|first, last| first.start..last.end);
+        Section::json(json, 0).made_from(bytes.unwrap_or_default())
+    };
+    match nodes {
+        [] => Some(Section::default()),
+        [node] if node.is_leaf() => Some(leaf(tree, *node, dialect)),
+        [node] if is_text => Some(Section::text(node.text(), 0).made_from(node.bytes())),
+        [_] => Some(converted()),
+        [first, ..] => {
+            let many = match &ty.kind {
+                Kind::List { .. } | Kind::Any => true,
+                Kind::Union { branches, .. } => {
+                    branches.iter().any(|branch| matches!(tree.present(branch).kind, Kind::List { .. }))
+                }
+                // DSPy takes the first object.
+                Kind::Object(_) | Kind::Map { .. } => dialect == Dialect::Dspy && !first.is_leaf(),
+                _ => false,
+            };
+            many.then(converted)
+        }
+    }
+}
+
+/// The section of an element with nothing but text in it: the text as in any other section, but for what
+/// only XML says otherwise.
+fn leaf<'r>(tree: &TypeTree, node: Node<'_, 'r>, dialect: Dialect) -> Section<'r> {
+    let ty = tree.present(&tree.root);
+    let text = node.text();
+    let is_null = matches!(&*text, "None" | "null") && tree.nullable();
+    let says_otherwise = match &ty.kind {
+        Kind::List { .. } if dialect == Dialect::Dspy && !is_null => !text.starts_with('['),
+        Kind::List { .. } | Kind::Tuple(_) | Kind::Map { .. } | Kind::Object(_) => text.is_empty(),
+        Kind::String | Kind::Reasoning | Kind::Code { .. }
+            if dialect == Dialect::Plain && tree.nullable() =>
+        {
+            text.is_empty() || xml::optional_text(&text).is_some_and(|content| content.trim().is_empty())
+        }
+        _ => text.is_empty() && tree.nullable(),
+    };
+    let section = match () {
+        () if !says_otherwise => match text {
+            Cow::Borrowed(text) => return Section::text(text, node.start()),
+            Cow::Owned(text) => Section::text(text, 0),
+        },
+        // DSPy's null is a value, also where there is a default; Imp's is none (§8.3).
+        () if text.is_empty() && tree.nullable() && dialect == Dialect::Dspy => Section::text("null", 0),
+        () => Section::json(xml::scalar(tree, Some(&tree.root), &text, dialect).into_owned(), 0),
+    };
+    section.made_from(node.bytes())
 }
 
 /// Writes `<name>`, a line each for what `write` writes, and `</name>`; nothing for a field without a value.

@@ -24,7 +24,7 @@ impl fmt::Debug for Check {
 }
 
 /// The checks, by the names that `differences.toml` has for them.
-const CHECKS: [(&str, Check); 18] = [
+const CHECKS: [(&str, Check); 19] = [
     ("one name for a union", Check(one_union_name)),
     ("input text is never interpreted", Check(plain_text)),
     ("a list on a text field is JSON", Check(list_as_json)),
@@ -41,6 +41,7 @@ const CHECKS: [(&str, Check); 18] = [
     ("quotes are no part of a member", Check(member_in_quotes)),
     ("text falls back to text", Check(text_fallback)),
     ("text is taken as it is", Check(text_as_it_is)),
+    ("one value or an error", Check(one_value)),
     ("one error type that names the field", Check(parse_error)),
     ("json_object is asked for", Check(json_object)),
 ];
@@ -107,8 +108,24 @@ fn list_as_json(case: &Case<'_>, outcome: &Outcome) -> bool {
     })
 }
 
-/// The text between a section's marker and the next one.
+/// The text between a section's marker and the next one, or between an element's tags.
 fn section<'t>(text: &'t str, name: &str) -> Option<&'t str> {
+    marked(text, name).or_else(|| elements(text, name).next())
+}
+
+/// What is between the tags of the elements of that name, which have no attributes.
+fn elements<'t>(text: &'t str, name: &str) -> impl Iterator<Item = &'t str> {
+    let (open, close) = (format!("<{name}>"), format!("</{name}>"));
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (_, after) = rest.split_once(open.as_str())?;
+        let (content, after) = after.split_once(close.as_str())?;
+        rest = after;
+        Some(content.trim())
+    })
+}
+
+fn marked<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let marker = format!("[[ ## {name} ## ]]");
     let mut lines = text.split_inclusive('\n').scan(0, |at, line| {
         let start = *at;
@@ -269,6 +286,11 @@ fn member_by_text(case: &Case<'_>, outcome: &Outcome) -> bool {
     case.outputs().all(|field| {
         let members = members(&field["type"]);
         let name = field["name"].as_str().unwrap_or_default();
+        if let (Some(properties), Some(Value::Map(ours))) =
+            (field["type"]["object"]["fields"].as_array(), known.get(name))
+        {
+            return properties.iter().all(|property| property_by_text(reply, property, ours));
+        }
         if !members.iter().any(Json::is_number) {
             return true;
         }
@@ -289,6 +311,31 @@ fn member_by_text(case: &Case<'_>, outcome: &Outcome) -> bool {
             (None, _) => true,
         }
     })
+}
+
+/// The same for a property of an object in XML.
+fn property_by_text(reply: &str, property: &Json, ours: &imp::Map) -> bool {
+    let members = members(&property["type"]);
+    let name = property["name"].as_str().unwrap_or_default();
+    let text = elements(reply, name).next();
+    let meant = members.iter().find(|member| Some(plain(member).as_str()) == text);
+    match meant {
+        Some(meant) if meant.is_number() => ours.get(name) == Some(&Value::from(meant.clone())),
+        _ => true,
+    }
+}
+
+/// `xml-duplicate-str-repr`: one of the values that were given, or an error about the output.
+fn one_value(case: &Case<'_>, outcome: &Outcome) -> bool {
+    let Some(reply) = case.json["lm_text"].as_str() else { return false };
+    match outcome {
+        Outcome::Fields(fields) => fields.iter().all(|(name, value)| match value.as_str() {
+            Some(text) => elements(reply, name).any(|given| given == text),
+            None => true,
+        }),
+        Outcome::Error(Failure { parse: Some(error), .. }) => !error.failures().is_empty(),
+        _ => false,
+    }
 }
 
 fn plain(json: &Json) -> String {
@@ -347,6 +394,10 @@ mod tests {
         let text = "x\n  [[ ## a ## ]] 1\n2\n\n[[ ## b ## ]]\n3\n\nRespond with the";
         assert_eq!(section(text, "a"), Some("1\n2"));
         assert_eq!(section(text, "b"), Some("3"));
+        assert_eq!(section(text, "c"), None);
+        let text = "<a>\n1\n</a> <b>2</b><a>3</a><c>";
+        assert_eq!(elements(text, "a").collect::<Vec<_>>(), ["1", "3"]);
+        assert_eq!(section(text, "b"), Some("2"));
         assert_eq!(section(text, "c"), None);
     }
 

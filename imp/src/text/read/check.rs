@@ -1,5 +1,7 @@
 //! The bounds of a value.
 
+use std::cmp::Ordering;
+
 use super::super::number::{Float, Floats, push_float};
 use super::failure::{Failure, Step, Why};
 use crate::types::{AnswerShape, Checks, Kind, Number, Type, TypeTree};
@@ -21,7 +23,7 @@ fn spelt(bound: Number) -> String {
 }
 
 /// Compares exactly where both are integers.
-fn compare(value: Number, bound: Number) -> Option<std::cmp::Ordering> {
+fn compare(value: Number, bound: Number) -> Option<Ordering> {
     match (value, bound) {
         (Number::Int(value), Number::Int(bound)) => Some(value.cmp(&bound)),
         _ => value.as_f64().partial_cmp(&bound.as_f64()),
@@ -47,17 +49,16 @@ fn number(value: Number, checks: &Checks) -> Result<(), Failure> {
     if !finite && checks.inf_nan == Some(false) {
         return Err(broken("must be a finite number".to_owned()));
     }
-    let order = |bound| compare(value, bound);
     // NaN is in no order, and so breaks every bound.
-    let rules: [(Option<Number>, &str, fn(std::cmp::Ordering) -> bool); 4] = [
-        (checks.exclusive_minimum, ">", std::cmp::Ordering::is_gt),
-        (checks.minimum, ">=", std::cmp::Ordering::is_ge),
-        (checks.exclusive_maximum, "<", std::cmp::Ordering::is_lt),
-        (checks.maximum, "<=", std::cmp::Ordering::is_le),
+    let rules = [
+        (checks.exclusive_minimum, ">", Ordering::is_gt as fn(Ordering) -> bool),
+        (checks.minimum, ">=", Ordering::is_ge),
+        (checks.exclusive_maximum, "<", Ordering::is_lt),
+        (checks.maximum, "<=", Ordering::is_le),
     ];
     for (bound, sign, holds) in rules {
         if let Some(bound) = bound {
-            if !order(bound).is_some_and(holds) {
+            if !compare(value, bound).is_some_and(holds) {
                 return Err(broken(format!("must be {sign} {}", spelt(bound))));
             }
         }
@@ -131,7 +132,8 @@ pub(super) fn value(value: &Value, checks: &Checks) -> Result<(), Failure> {
         Value::Float(value) => number(Number::Float(*value), checks),
         Value::String(value) => text(value, checks),
         Value::List(items) => length(items.len(), checks),
-        Value::Null | Value::Bool(_) | Value::Map(_) => Ok(()),
+        Value::Map(map) => length(map.len(), checks),
+        Value::Null | Value::Bool(_) => Ok(()),
     }
 }
 

@@ -55,6 +55,8 @@ pub(super) struct Conform<'t> {
     pub(super) dialect: Dialect,
     /// Whether a Rust type will read the result: it knows its defaults and its further names itself.
     pub(super) typed: bool,
+    /// Whether the field allows numbers that are not finite.
+    pub(super) inf_nan: bool,
 }
 
 impl<'t> Conform<'t> {
@@ -154,7 +156,9 @@ impl<'t> Conform<'t> {
             },
             _ => return Err(Failure::expected("number")),
         };
-        let allowed = self.is_lax() || ty.checks.as_ref().is_some_and(|checks| checks.inf_nan == Some(true));
+        let allowed = self.is_lax()
+            || self.inf_nan
+            || ty.checks.as_ref().is_some_and(|checks| checks.inf_nan == Some(true));
         match fit.value {
             Value::Float(value) if !value.is_finite() && !allowed => Err(Failure::expected("number")),
             _ => Ok(fit),
@@ -470,10 +474,11 @@ fn tool_call(map: &Map) -> Result<Map, Failure> {
     let mut call = Map::new();
     match map.get("id").filter(|id| !id.is_null()).or_else(|| map.get("call_id")) {
         None | Some(Value::Null) => {}
-        Some(Value::String(id)) if !id.is_empty() => {
-            call.insert("id", id.as_str());
+        Some(Value::String(id)) => {
+            if !id.is_empty() {
+                call.insert("id", id.as_str());
+            }
         }
-        Some(Value::String(_)) => {}
         Some(_) => return Err(Failure::expected("string").inside(Step::Key("id".to_owned()))),
     }
     call.insert("name", name.as_str());

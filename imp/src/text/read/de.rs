@@ -14,7 +14,7 @@ use super::parser::{Parser, Peek, Piece};
 use super::scalar::{self, Number};
 use crate::dialect::Dialect;
 
-/// The name under which serde_json's `RawValue` asks for the text of a value.
+/// The name under which `serde_json`'s `RawValue` asks for the text of a value.
 pub(super) const RAW: &str = "$serde_json::private::RawValue";
 
 pub(super) fn visit_piece<'de, V: Visitor<'de>>(piece: Piece<'de>, visitor: V) -> Result<V::Value, Failure> {
@@ -38,14 +38,18 @@ pub(super) fn visit_number<'de, V: Visitor<'de>>(number: Number, visitor: V) -> 
     }
 }
 
-/// Why an integer does not fit into its type, if it does not.
+/// Why an integer does not fit into its type.
 #[cold]
-pub(super) fn out_of_range(number: Number, min: i128, max: u128) -> Failure {
-    let low = match number {
-        Number::Int(value) => value < min,
-        Number::Big(_) | Number::Float(_) => false,
+pub(super) fn out_of_range(
+    number: Number,
+    min: &dyn std::fmt::Display,
+    max: &dyn std::fmt::Display,
+) -> Failure {
+    // A type's least value is not positive, its greatest is.
+    let message = match number {
+        Number::Int(value) if value < 0 => format!("must be >= {min}"),
+        _ => format!("must be <= {max}"),
     };
-    let message = if low { format!("must be >= {min}") } else { format!("must be <= {max}") };
     Failure::new(Why::Bound, message).with_expected("integer")
 }
 
@@ -60,14 +64,7 @@ macro_rules! visit_integer {
         };
         match fit {
             Some(value) => $visitor.$visit(value),
-            #[allow(
-                clippy::cast_sign_loss,
-                clippy::cast_lossless,
-                reason = "a type's greatest value is positive"
-            )]
-            None => {
-                Err($crate::text::read::de::out_of_range(number, <$type>::MIN as i128, <$type>::MAX as u128))
-            }
+            None => Err($crate::text::read::de::out_of_range(number, &<$type>::MIN, &<$type>::MAX)),
         }
     }};
 }
@@ -230,10 +227,17 @@ impl<'de> Deserializer<'de> for &mut Parser<'de> {
                 self.word();
                 visitor.visit_bool(peek == Peek::True)
             }
-            Peek::Number => match self.number()? {
-                Ok(number) => visit_number(number, visitor),
-                Err(text) => visit_piece(text, visitor),
-            },
+            Peek::Number => {
+                let start = self.pos;
+                match self.number()? {
+                    // serde_json's `-0` is a float too.
+                    Ok(Number::Int(0)) if self.text.as_bytes().get(start) == Some(&b'-') => {
+                        visitor.visit_f64(-0.0)
+                    }
+                    Ok(number) => visit_number(number, visitor),
+                    Err(text) => visit_piece(text, visitor),
+                }
+            }
             Peek::String => visit_piece(self.string()?, visitor),
             Peek::Bare => match self.bare_value()? {
                 crate::value::Value::Float(value) => visitor.visit_f64(value),
@@ -648,7 +652,7 @@ impl<'de> VariantAccess<'de> for Variant<'_, 'de> {
     }
 }
 
-/// The text of a value, in the one shape that serde_json's `RawValue` understands.
+/// The text of a value, in the one shape that `serde_json`'s `RawValue` understands.
 pub(super) struct RawAccess<'de>(pub(super) Option<Piece<'de>>);
 
 impl<'de> MapAccess<'de> for RawAccess<'de> {

@@ -7,7 +7,7 @@ use super::parser::Parser;
 use super::scalar::{self, Number};
 use super::{Given, Input};
 use crate::dialect::Dialect;
-use crate::types::{Kind, Type, TypeTree};
+use crate::types::{Checks, Kind, Type, TypeTree};
 use crate::value::{Map, Value};
 
 /// Reads any JSON of a whole text, with what the dialect forgives.
@@ -52,10 +52,12 @@ pub(super) fn object(text: &str) -> Option<Map> {
 pub(super) fn read(
     input: &Input<'_>,
     tree: &TypeTree,
+    checks: Option<&Checks>,
     dialect: Dialect,
     typed: bool,
 ) -> Result<Value, Failure> {
-    let reader = Reader { conform: Conform { tree, dialect, typed }, dialect };
+    let inf_nan = checks.is_some_and(|checks| checks.inf_nan == Some(true));
+    let reader = Reader { conform: Conform { tree, dialect, typed, inf_nan }, dialect };
     let ty = tree.present(&tree.root);
     match &input.given {
         Given::Text(text) => {
@@ -93,7 +95,7 @@ pub(super) fn json_text(text: &str, dialect: Dialect) -> Result<String, Failure>
 /// Whether a text must be written in quotes, on a field that is more than a text, in the plain dialect.
 pub(super) fn must_quote(text: &str, tree: &TypeTree) -> bool {
     let dialect = Dialect::Plain;
-    let reader = Reader { conform: Conform { tree, dialect, typed: false }, dialect };
+    let reader = Reader { conform: Conform { tree, dialect, typed: false, inf_nan: false }, dialect };
     match &tree.present(&tree.root).kind {
         Kind::Union { branches, .. } => reader.must_quote(text, branches),
         _ => super::is_ambiguous(text),
@@ -206,7 +208,8 @@ impl<'t> Reader<'t> {
                 _ => Err(Failure::expected("integer")),
             },
             Kind::Number => {
-                let words = ty.checks.as_ref().is_some_and(|checks| checks.inf_nan == Some(true));
+                let words = self.conform.inf_nan
+                    || ty.checks.as_ref().is_some_and(|checks| checks.inf_nan == Some(true));
                 match scalar::float(trimmed, self.dialect, words) {
                     Some(value) => Ok(Value::Float(value)),
                     None => Err(Failure::expected("number")),

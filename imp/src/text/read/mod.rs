@@ -12,7 +12,7 @@ mod failure;
 mod forgive;
 mod from_value;
 mod parser;
-mod scalar;
+pub(crate) mod scalar;
 mod top;
 
 use std::borrow::Cow;
@@ -196,7 +196,7 @@ pub(crate) fn read_value(
 ) -> Result<Value, ReadError> {
     let read = || {
         let input = Input::new(source, options)?;
-        let value = described::read(&input, tree, options.dialect, false)?;
+        let value = described::read(&input, tree, checks, options.dialect, false)?;
         if let Some(checks) = checks {
             check::value(&value, checks)?;
         }
@@ -275,19 +275,37 @@ pub(crate) fn is_quoted_text(text: &str) -> bool {
     described::optional_text(text) != text || text.trim() == "null" || described::quoted(text).is_some()
 }
 
+/// The JSON list or object that a whole text says, in strict JSON.
+pub(crate) fn container(text: &str, dialect: crate::dialect::Dialect) -> Option<Cow<'_, str>> {
+    let text = text.trim();
+    if !text.starts_with(['[', '{']) {
+        return None;
+    }
+    if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() {
+        return Some(Cow::Borrowed(text));
+    }
+    described::json(text, dialect).ok().map(|value| super::write::json_text(&value).into())
+}
+
+/// The content of a text that is one JSON string as a whole.
+pub(crate) fn quoted(text: &str) -> Option<String> {
+    described::quoted(text)
+}
+
 /// Whether a text on a field that is more than a text would not be read as that text (law 6).
 pub(crate) fn must_quote(text: &str, tree: &TypeTree) -> bool {
     described::must_quote(text, tree)
 }
 
+/// Whether a text is a value of its own where anything is welcome.
+pub(crate) fn is_value(text: &str) -> bool {
+    !matches!(described::any(text, crate::dialect::Dialect::Plain), Value::String(read) if read == text)
+}
+
 /// Whether a text would be read otherwise where anything is welcome: as a value, without its outer white
 /// space, or as a section.
 fn is_ambiguous(text: &str) -> bool {
-    let value = described::any(text, crate::dialect::Dialect::Plain);
-    text.trim().len() != text.len()
-        || text.is_empty()
-        || super::write::has_markers(text)
-        || !matches!(value, Value::String(read) if read == text)
+    text.trim().len() != text.len() || text.is_empty() || super::write::has_markers(text) || is_value(text)
 }
 
 /// The failure with its place in the source, which is looked for only now.
@@ -298,10 +316,14 @@ fn error(source: &Source<'_>, options: ReadOptions, failure: &Failure) -> ReadEr
         let start = text.len() - text.trim_start().len();
         start..text.trim_end().len().max(start)
     };
+    // Places in the content of a JSON string are not places in its source.
+    let in_string = matches!(source, Source::Json(_)) && !text.trim_start().starts_with(['{', '[']);
     let span = match failure.why() {
+        _ if in_string => None,
         Why::Syntax => failure.position().map(|at| at.min(whole.end)..whole.end),
         _ => locate(text, failure, options),
     };
+    let span = span.filter(|span| text.get(span.clone()).is_some());
     ReadError {
         message: failure.message().to_owned(),
         expected: failure.expected_word().to_owned(),

@@ -10,6 +10,7 @@
 
 use std::borrow::Cow;
 
+use super::super::json::plain_len;
 use super::failure::{Failure, Why};
 use super::forgive::{Receipts, Slips};
 use super::scalar::{self, Number};
@@ -239,18 +240,47 @@ impl<'a> Parser<'a> {
             at += 1;
         }
         let digits = at - first;
-        let plain = !matches!(
-            bytes.get(at),
-            Some(b'.' | b'e' | b'E' | b'_' | b'a'..=b'z' | b'A'..=b'Z' | b'+' | b'-' | b':' | b'/' | 0x80..)
-        );
-        if plain && (1..19).contains(&digits) && (digits == 1 || bytes.get(first) != Some(&b'0')) {
-            if !self.allows(Slips::BARE_TEXT) || self.ends_item(self.slice(at, self.text.len())) {
-                self.pos = at;
-                let value = i128::from(value);
-                return Ok(Ok(Number::Int(if first > start { -value } else { value })));
+        let leading_zero = digits > 1 && bytes.get(first) == Some(&b'0');
+        let mut whole = true;
+        if digits > 0 && !leading_zero {
+            let mut fraction = |at: usize| {
+                let end = at + bytes.iter().skip(at).take_while(|byte| byte.is_ascii_digit()).count();
+                whole = false;
+                (end > at).then_some(end)
+            };
+            let mut end = Some(at);
+            if bytes.get(at) == Some(&b'.') {
+                end = fraction(at + 1);
+            }
+            if let Some(at) = end.filter(|&at| matches!(bytes.get(at), Some(b'e' | b'E'))) {
+                let sign = usize::from(matches!(bytes.get(at + 1), Some(b'+' | b'-')));
+                end = fraction(at + 1 + sign);
+            }
+            if let Some(end) = end.filter(|&end| self.ends_number(end)) {
+                if whole && digits < 19 {
+                    self.pos = end;
+                    let value = i128::from(value);
+                    return Ok(Ok(Number::Int(if first > start { -value } else { value })));
+                }
+                if let Some(value) =
+                    self.slice(start, end).parse::<f64>().ok().filter(|value| !whole && value.is_finite())
+                {
+                    self.pos = end;
+                    return Ok(Ok(Number::Float(value)));
+                }
             }
         }
         self.long_number(start)
+    }
+
+    /// Whether a number ends at `at`, and nothing is glued to it.
+    #[inline]
+    fn ends_number(&self, at: usize) -> bool {
+        match self.byte_at(at) {
+            None | Some(b',' | b']' | b'}' | b'\n') => true,
+            Some(b' ' | b'\r' | b'\t') => self.ends_item(self.slice(at, self.text.len())),
+            Some(_) => false,
+        }
     }
 
     fn long_number(&mut self, start: usize) -> Result<Result<Number, Piece<'a>>, Failure> {
@@ -270,13 +300,11 @@ impl<'a> Parser<'a> {
             self.pos = end;
             if is_json_number(text) {
                 // An integer that fits is exact; a longer one is a float, as it is for serde_json.
-                return match scalar::number(text, Dialect::Dspy) {
-                    Some(number) => Ok(Ok(number)),
-                    None => {
-                        self.pos = start;
-                        Err(self.broken("the number is too big"))
-                    }
-                };
+                if let Some(number) = scalar::number(text, Dialect::Dspy) {
+                    return Ok(Ok(number));
+                }
+                self.pos = start;
+                return Err(self.broken("the number is too big"));
             }
             if let Some(number) = scalar::number(text, Dialect::Dspy) {
                 let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
@@ -332,7 +360,7 @@ impl<'a> Parser<'a> {
             }
             _ => false,
         };
-        let words_are_numbers = text.split_ascii_whitespace().all(|word| scalar::number_is_closed(word));
+        let words_are_numbers = text.split_ascii_whitespace().all(scalar::number_is_closed);
         if text.is_empty() || !ends || text.starts_with('-') || words_are_numbers {
             self.pos = start + end;
             return Err(self.broken("a text without quotes does not end clearly"));
@@ -351,13 +379,9 @@ impl<'a> Parser<'a> {
         }
         let start = self.pos + 1;
         let bytes = self.text.as_bytes();
-        let mut at = start;
-        loop {
-            match bytes.get(at) {
-                Some(b'"') => break,
-                Some(b'\\' | 0..0x20) | None => return self.escaped_string("\""),
-                Some(_) => at += 1,
-            }
+        let at = start + plain_len(bytes.get(start..).unwrap_or_default());
+        if bytes.get(at) != Some(&b'"') {
+            return self.escaped_string("\"", at);
         }
         self.pos = at + 1;
         Ok(Cow::Borrowed(self.slice(start, at)))
@@ -367,21 +391,21 @@ impl<'a> Parser<'a> {
     fn other_string(&mut self) -> Result<Piece<'a>, Failure> {
         let at = self.pos;
         match self.rest().chars().next() {
-            Some('\'') if self.forgive(Slips::SINGLE_QUOTES, at) => self.escaped_string("'"),
-            Some('“' | '”') if self.forgive(Slips::SMART_QUOTES, at) => self.escaped_string("”"),
+            Some('\'') if self.forgive(Slips::SINGLE_QUOTES, at) => self.escaped_string("'", at + 1),
+            Some('“' | '”') if self.forgive(Slips::SMART_QUOTES, at) => self.escaped_string("”", at + 3),
             _ => Err(self.broken("a string must begin with a quote")),
         }
     }
 
-    /// Reads a string whose first quote is at the place, and which ends with `quote`.
-    fn escaped_string(&mut self, quote: &str) -> Result<Piece<'a>, Failure> {
+    /// Reads a string whose first quote is at the place, which is plain up to `at`, and which ends with `quote`.
+    fn escaped_string(&mut self, quote: &str, mut at: usize) -> Result<Piece<'a>, Failure> {
         let bytes = self.text.as_bytes();
         let close = quote.as_bytes().first().copied().unwrap_or(b'"');
         let start = self.pos;
-        let mut at = start + quote.len();
-        let mut done = at;
+        let mut done = start + quote.len();
         let mut out = String::new();
         loop {
+            at += plain_run(bytes.get(at..).unwrap_or_default(), close);
             match bytes.get(at) {
                 None => {
                     self.pos = self.text.len();
@@ -483,16 +507,12 @@ impl<'a> Parser<'a> {
         let pair = low
             .filter(|low| high < 0xdc00 && (0xdc00..0xe000).contains(low))
             .and_then(|low| char::from_u32(0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00)));
-        match pair {
-            Some(c) => {
-                out.push(c);
-                Ok(at + 12)
-            }
-            None => {
-                self.pos = at;
-                Err(self.broken("half of a character cannot be read"))
-            }
+        if let Some(c) = pair {
+            out.push(c);
+            return Ok(at + 12);
         }
+        self.pos = at;
+        Err(self.broken("half of a character cannot be read"))
     }
 
     /// An escape that strict JSON does not have.
@@ -507,16 +527,12 @@ impl<'a> Parser<'a> {
             return Ok(at + 4);
         }
         let escaped = self.slice(at + 1, self.text.len()).chars().next().filter(|c| "'“”".contains(*c));
-        match escaped {
-            Some(quote) => {
-                out.push(quote);
-                Ok(at + 1 + quote.len_utf8())
-            }
-            None => {
-                out.push('\\');
-                Ok(at + 1)
-            }
+        if let Some(quote) = escaped {
+            out.push(quote);
+            return Ok(at + 1 + quote.len_utf8());
         }
+        out.push('\\');
+        Ok(at + 1)
     }
 
     /// Goes one level down.
@@ -823,6 +839,14 @@ impl<'a> Parser<'a> {
             self.pos += at;
         }
     }
+}
+
+/// How many bytes from the front a string that ends with `close` goes on with, at least.
+fn plain_run(bytes: &[u8], close: u8) -> usize {
+    if close == b'"' {
+        return plain_len(bytes);
+    }
+    bytes.iter().take_while(|&&byte| byte != close && byte != b'\\' && byte >= 0x20).count()
 }
 
 /// A number without a type; an integer beyond 128 bits is a float.

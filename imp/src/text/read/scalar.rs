@@ -144,11 +144,7 @@ pub(crate) fn boolean(text: &str, dialect: Dialect) -> Option<bool> {
 /// 1.0 and 0.0, which pydantic takes for truth values.
 #[allow(clippy::float_cmp, reason = "exactly these two")]
 pub(crate) fn as_truth(value: f64) -> Option<bool> {
-    match value {
-        value if value == 1.0 => Some(true),
-        value if value == 0.0 => Some(false),
-        _ => None,
-    }
+    (value == 1.0 || value == 0.0).then_some(value == 1.0)
 }
 
 /// What is inside one wrapper `Literal[…]` or `str[…]` and one pair of quotes (§8.4).
@@ -160,7 +156,7 @@ pub(crate) fn unwrapped(text: &str) -> &str {
 }
 
 /// The place of the one of `names` that a text is: exactly, or trimmed, or inside a wrapper and quotes.
-pub(crate) fn find<'n>(text: &str, names: impl Iterator<Item = &'n str> + Clone) -> Option<usize> {
+pub(crate) fn find<'n>(text: &str, names: &(impl Iterator<Item = &'n str> + Clone)) -> Option<usize> {
     let place = |wanted: &str| names.clone().position(|name| name == wanted);
     let trimmed = text.trim();
     place(text).or_else(|| place(trimmed)).or_else(|| place(unwrapped(text))).or_else(|| {
@@ -177,7 +173,7 @@ pub(crate) fn member<'c>(choice: &'c Choice, text: &str, dialect: Dialect, bare:
     let members = &choice.members;
     let texts = members.iter().map(|member| member.value.as_str().unwrap_or("\0"));
     let names = members.iter().map(|member| member.name.as_deref().unwrap_or("\0"));
-    let place = find(text, texts).or_else(|| choice.name.as_ref().and_then(|_| find(text, names)));
+    let place = find(text, &texts).or_else(|| choice.name.as_ref().and_then(|_| find(text, &names)));
     if let Some(place) = place {
         return members.get(place);
     }
@@ -341,7 +337,7 @@ mod tests {
             ("invalid", None),
             ("'", None),
         ] {
-            assert_eq!(find(text, names.iter().copied()), place, "{text}");
+            assert_eq!(find(text, &names.iter().copied()), place, "{text}");
         }
         assert_eq!(one_of(["a", "b\""].into_iter()), "must be one of [\"a\", \"b\\\"\"]");
     }

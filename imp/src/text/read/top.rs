@@ -96,7 +96,9 @@ impl<'a> Reading<'a> {
         }
         if self.attempt < Attempt::Schema && matches!(failure.why(), Why::Foreign | Why::Duplicate) {
             self.attempt = Attempt::Schema;
-            return described::read(self.input, self.tree, self.dialect, true).ok().map(Next::Value);
+            return described::read(self.input, self.tree, self.checks, self.dialect, true)
+                .ok()
+                .map(Next::Value);
         }
         None
     }
@@ -126,9 +128,11 @@ impl<'a> Reading<'a> {
     /// The failure as the user sees it.
     pub(super) fn failure(&self, failure: Failure) -> Failure {
         // serde's buffer hid the place and the reason; the schema may still know them.
-        if matches!(failure.why(), Why::Foreign) && !failure.is_nested() {
-            if let Err(better) = described::read(self.input, self.tree, self.dialect, true) {
-                return better;
+        if matches!(failure.why(), Why::Foreign) {
+            if let Err(better) = described::read(self.input, self.tree, self.checks, self.dialect, true) {
+                if better.steps().count() > failure.steps().count() {
+                    return better;
+                }
             }
         }
         failure
@@ -202,15 +206,12 @@ impl<'a> Top<'_, 'a> {
 
     #[allow(clippy::cast_precision_loss, reason = "a bound beyond 128 bits does not exist")]
     fn integer(&mut self) -> Result<Number, Failure> {
-        let number = match self.scalar_text() {
-            Some(text) => scalar::integer(&self.unquoted(text), self.reading.dialect),
-            None => {
-                let mut number = None;
-                self.json("integer", |parser| {
-                    serde::Deserialize::deserialize(parser).map(|value| number = Some(Number::Int(value)))
-                })?;
-                number
-            }
+        let number = if let Some(text) = self.scalar_text() {
+            scalar::integer(&self.unquoted(text), self.reading.dialect)
+        } else {
+            self.json("integer", |parser| {
+                serde::Deserialize::deserialize(parser).map(|int| Some(Number::Int(int)))
+            })?
         };
         let number = number.ok_or_else(|| Failure::expected("integer"))?;
         if self.is_checked() {
@@ -271,14 +272,19 @@ impl<'a> Top<'_, 'a> {
                 }
             }
         };
+        Ok(text)
+    }
+
+    /// Checks the bounds of a text that was read here, once and for all.
+    fn text_bounds(&mut self, text: &str) -> Result<(), Failure> {
         if self.is_checked() {
             self.reading.checked = true;
             let reading = &*self.reading;
             for checks in [reading.checks, reading.ty.checks.as_deref()].into_iter().flatten() {
-                check::text(&text, checks)?;
+                check::text(text, checks)?;
             }
         }
-        Ok(text)
+        Ok(())
     }
 
     /// The text for a type that reads itself from one: a date, an address.
@@ -397,6 +403,8 @@ impl<'a> Deserializer<'a> for Top<'_, 'a> {
 
     fn deserialize_char<V: Visitor<'a>>(mut self, visitor: V) -> Result<V::Value, Failure> {
         let text = self.foreign_text()?;
+        // The bounds that a schema gives to a character are the character's own.
+        self.reading.checked = self.reading.checks.is_none();
         if text.chars().nth(1).is_some() {
             // A blank one can only be said in quotes.
             if let Some(content) = described::quoted(&text).filter(|content| content.chars().count() == 1) {
@@ -412,12 +420,14 @@ impl<'a> Deserializer<'a> for Top<'_, 'a> {
 
     fn deserialize_str<V: Visitor<'a>>(mut self, visitor: V) -> Result<V::Value, Failure> {
         let text = self.foreign_text()?;
+        self.text_bounds(&text)?;
         visit_text(text, visitor)
     }
 
     #[inline]
     fn deserialize_string<V: Visitor<'a>>(mut self, visitor: V) -> Result<V::Value, Failure> {
         let text = self.string()?;
+        self.text_bounds(&text)?;
         visit_text(text, visitor)
     }
 
@@ -531,7 +541,7 @@ impl<'a> Deserializer<'a> for Top<'_, 'a> {
         let Some(text) = self.scalar_text() else {
             return self.json("object", |parser| parser.deserialize_enum(name, names, visitor));
         };
-        match scalar::find(text, names.iter().copied()).and_then(|place| names.get(place)) {
+        match scalar::find(text, &names.iter().copied()).and_then(|place| names.get(place)) {
             Some(name) => visitor.visit_enum(StrDeserializer::new(name)),
             None if text.contains('{') => {
                 self.json("object", |parser| parser.deserialize_enum(name, names, visitor))

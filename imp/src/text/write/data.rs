@@ -85,7 +85,7 @@ fn quoted_list(out: &mut String, texts: &[&str]) {
 /// A date or time as the dialect spells it, if that is not how it was given.
 pub(super) fn date(text: &str, ty: &Type, dialect: Dialect) -> Option<String> {
     match (dialect, &ty.kind) {
-        (Dialect::Dspy, Kind::DateTime) => datetime::DateTime::parse(text).map(|time| time.to_json()),
+        (Dialect::Dspy, Kind::DateTime) => datetime::DateTime::parse(text).map(datetime::DateTime::to_json),
         _ => None,
     }
 }
@@ -208,20 +208,20 @@ impl<'t> Writer<'t> {
 /// The branch of a union that an object is of: the first whose properties it has.
 pub(super) fn branch<'t>(tree: &'t TypeTree, ty: &'t Type, value: &Value) -> &'t Type {
     let (Kind::Union { branches, .. }, Value::Map(map)) = (&ty.kind, value) else { return ty };
-    let fits = |ty: &&Type| match &ty.kind {
-        Kind::Object(object) => {
-            is_instance(map, object)
-                && object.properties.iter().all(|property| match map.get(&property.name) {
-                    Some(value) => match &tree.resolve(&property.ty).kind {
-                        Kind::Choice(choice) => choice.members.iter().any(|member| member.value == *value),
-                        _ => true,
-                    },
-                    None => !property.required,
-                })
-        }
-        _ => false,
-    };
+    let fits = |ty: &&Type| matches!(&ty.kind, Kind::Object(object) if fits(tree, map, object));
     branches.iter().map(|branch| tree.resolve(branch)).find(fits).unwrap_or(ty)
+}
+
+/// Whether a map has the properties that an object must have, and no other keys.
+pub(super) fn fits(tree: &TypeTree, map: &Map, object: &Object) -> bool {
+    is_instance(map, object)
+        && object.properties.iter().all(|property| match map.get(&property.name) {
+            Some(value) => match &tree.resolve(&property.ty).kind {
+                Kind::Choice(choice) => choice.members.iter().any(|member| member.value == *value),
+                _ => true,
+            },
+            None => !property.required,
+        })
 }
 
 /// Whether a map has no keys beside the object's: else it is a map that was given in the object's place,

@@ -44,6 +44,9 @@ pub(crate) fn has_markers(text: &str) -> bool {
 /// Escapes the marker lines in `out` from the byte `from` on.
 pub(crate) fn escape_markers(out: &mut String, from: usize) {
     let Some(text) = out.get(from..) else { return };
+    if memchr::memchr(b'[', text.as_bytes()).is_none() {
+        return;
+    }
     let places: Vec<usize> =
         memmem::find_iter(text.as_bytes(), "[[").filter(|&at| marker_at(text, at).is_some()).collect();
     if places.is_empty() {
@@ -63,6 +66,9 @@ pub(crate) fn escape_markers(out: &mut String, from: usize) {
 
 /// Takes one backslash from each escaped marker line: the inverse of [`escape_markers`].
 pub(crate) fn unescape_markers(text: &str) -> Cow<'_, str> {
+    if memchr::memchr(b'\\', text.as_bytes()).is_none() {
+        return text.into();
+    }
     let mut escaped = memmem::find_iter(text.as_bytes(), "\\[[")
         .map(|at| at + 1)
         .filter(|&at| marker_at(text, at).is_some())

@@ -7,7 +7,7 @@ use super::super::json::{push_string, unescaped};
 use super::super::number::{Float, Floats, push_float, push_int};
 use crate::error::WriteError;
 
-/// The names under which serde_json's own types say what they are, whatever features a program turns on.
+/// The names under which `serde_json`'s own types say what they are, whatever features a program turns on.
 pub(super) const NUMBER: &str = "$serde_json::private::Number";
 pub(super) const RAW: &str = "$serde_json::private::RawValue";
 
@@ -326,7 +326,7 @@ impl ser::SerializeStructVariant for Compound<'_> {
     }
 }
 
-/// A struct, or one of serde_json's types that is JSON already.
+/// A struct, or one of `serde_json`'s types that is JSON already.
 #[derive(Debug)]
 pub(crate) enum StructWriter<'a> {
     Object(Compound<'a>),

@@ -1,8 +1,9 @@
 //! A value as an XML element.
 
+use super::super::json::push_string;
 use super::super::number::{Float, Floats, push_float, push_int};
 use super::super::xml::{self, Quotes};
-use super::data::{branch, date, is_instance};
+use super::data::{branch, date, fits, is_instance};
 use super::{FieldWriter, Form, Presence, data};
 use crate::dialect::Dialect;
 use crate::error::WriteError;
@@ -11,6 +12,9 @@ use crate::value::{Map, Value};
 
 /// The name of a list's elements.
 const ITEM: &str = "item";
+
+/// The name of an element whose key is no name.
+const ENTRY: &str = "entry";
 
 pub(super) fn write(field: &mut FieldWriter<'_>, value: &Value) -> Result<(), WriteError> {
     if let Value::List(_) | Value::Map(_) = value {
@@ -77,12 +81,12 @@ impl<'t> Writer<'t, '_> {
             self.out.push_str(" key=");
             xml::push_attribute(self.out, key, quotes);
         }
-        if self.is_nothing(value) {
+        if self.is_empty_element(value, place) {
             self.out.push_str(" />");
             return Ok(());
         }
         self.out.push('>');
-        let ty = place.map(|ty| branch(self.tree, self.tree.present(ty), value));
+        let ty = place.map(|ty| self.branch(ty, value));
         match value {
             Value::Null => {}
             Value::Bool(value) => self.out.push_str(match (self.dialect, value) {
@@ -99,8 +103,10 @@ impl<'t> Writer<'t, '_> {
             Value::Float(value) => push_float(self.out, Float::Double(*value), Floats::Python),
             Value::String(text) => match ty.and_then(|ty| date(text, ty, self.dialect)) {
                 Some(date) => xml::push_text(self.out, &date),
-                None => xml::push_text(self.out, text),
+                None => self.text(text, place),
             },
+            Value::List(items) if items.is_empty() => self.out.push_str("[]"),
+            Value::Map(map) if map.is_empty() && !self.is_empty("{}", place) => self.out.push_str("{}"),
             Value::List(items) => {
                 for (at, item) in items.iter().enumerate() {
                     let ty = ty.and_then(|ty| match &ty.kind {
@@ -125,12 +131,52 @@ impl<'t> Writer<'t, '_> {
 
     /// Whether a value is an element without an end tag. JSON has no word for what is not finite, and neither
     /// has DSPy's XML.
-    fn is_nothing(&self, value: &Value) -> bool {
+    fn is_empty_element(&self, value: &Value, place: Option<&Type>) -> bool {
         match value {
             Value::Null => true,
             Value::Float(value) => !value.is_finite(),
-            Value::List(items) => items.is_empty(),
+            Value::List(items) => items.is_empty() && self.is_empty("[]", place),
             _ => false,
+        }
+    }
+
+    /// Whether an element without content is the value `json`; DSPy does not ask.
+    fn is_empty(&self, json: &str, place: Option<&Type>) -> bool {
+        self.dialect == Dialect::Dspy || xml::scalar(self.tree, place, "", self.dialect) == json
+    }
+
+    /// Writes a text so that it is read as that text: as a JSON string where it would not be (law 6).
+    fn text(&mut self, text: &str, place: Option<&Type>) {
+        if self.dialect == Dialect::Plain {
+            let is_text =
+                place.is_some_and(|ty| matches!(self.tree.present(ty).kind, Kind::String | Kind::Reasoning));
+            let wanted = json_string(if is_text { text.trim() } else { text });
+            let reads_as = |text: &str| xml::scalar(self.tree, place, text, self.dialect) == wanted;
+            if !reads_as(text.trim()) {
+                let literal = json_string(text);
+                if reads_as(&literal) {
+                    return xml::push_text(self.out, &literal);
+                }
+            }
+        }
+        xml::push_text(self.out, text);
+    }
+
+    /// The type that a value in a place has: of a union the branch that a reader takes.
+    fn branch(&self, place: &'t Type, value: &Value) -> &'t Type {
+        let ty = self.tree.present(place);
+        match (&ty.kind, value, self.dialect) {
+            (Kind::Union { branches, .. }, Value::List(_) | Value::Map(_), Dialect::Plain) => {
+                let mut branches = branches.iter().map(|branch| self.tree.present(branch));
+                let fits = |ty: &&Type| match (&ty.kind, value) {
+                    (Kind::Object(object), Value::Map(map)) => fits(self.tree, map, object),
+                    (Kind::Map { .. }, Value::Map(_)) => true,
+                    (Kind::List { .. } | Kind::Tuple(_), Value::List(_)) => true,
+                    _ => false,
+                };
+                branches.find(fits).unwrap_or(ty)
+            }
+            _ => branch(self.tree, ty, value),
         }
     }
 
@@ -145,6 +191,10 @@ impl<'t> Writer<'t, '_> {
     }
 
     fn map(&mut self, map: &Map, values: Option<&'t Type>, depth: usize) -> Result<(), WriteError> {
+        if let (Dialect::Plain, None, 1, Some(item)) = (self.dialect, values, map.len(), map.get(ITEM)) {
+            // Without a type a single `<item>` is a list.
+            return self.element(Tag { name: ENTRY, key: Some(ITEM) }, item, None, false, depth + 1);
+        }
         let mut entries: Vec<(&str, &Value)> = map.iter().collect();
         if self.dialect == Dialect::Plain {
             entries.sort_by_key(|(key, _)| *key);
@@ -165,8 +215,14 @@ impl<'t> Writer<'t, '_> {
     ) -> Result<(), WriteError> {
         let tag = match xml::is_name(key) {
             true => Tag { name: key, key: None },
-            false => Tag { name: "entry", key: Some(key) },
+            false => Tag { name: ENTRY, key: Some(key) },
         };
         self.element(tag, value, ty, inside, depth + 1)
     }
+}
+
+fn json_string(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    push_string(&mut out, text);
+    out
 }

@@ -1,13 +1,22 @@
 //! XML as models write it: elements, attributes, references, comments; nothing that could name a file or an
 //! entity.
 
+mod document;
+mod value;
+
+pub(crate) use document::{Document, Node};
+pub(crate) use value::{Convert, optional_text, scalar};
+
 /// Whether a key can be the name of an element; any other is written as `<entry key="…">`.
 ///
 /// The rule is DSPy's: a Python identifier, in which `-` and `.` may stand behind the first character.
 pub(crate) fn is_name(text: &str) -> bool {
     let mut chars = text.chars();
-    chars.next().is_some_and(|c| c == '_' || c.is_alphabetic())
-        && chars.all(|c| matches!(c, '_' | '-' | '.' | '\u{b7}') || c.is_alphanumeric() || is_mark(c))
+    chars.next().is_some_and(|c| (c == '_' || c.is_alphabetic()) && document::is_name_start(c))
+        && chars.all(|c| {
+            let part = matches!(c, '_' | '-' | '.' | '\u{b7}') || c.is_alphanumeric() || is_mark(c);
+            part && document::is_name_part(c)
+        })
 }
 
 /// The combining marks that identifiers have most.
