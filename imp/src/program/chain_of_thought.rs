@@ -9,6 +9,7 @@ use crate::adapter::Adapter;
 use crate::adapter::demo::Demo;
 use crate::adapter::record::{FieldReader, Inputs, Outputs, Record, Signature};
 use crate::error::{FormatError, SpecError, WriteError};
+use crate::fields::Fields;
 use crate::lm::{Config, LanguageModel};
 use crate::message::Message;
 use crate::spec::{FieldSpec, SignatureSpec};
@@ -127,6 +128,27 @@ impl<I: Signature> ChainOfThought<I> {
     }
 }
 
+impl ChainOfThought<Fields> {
+    /// A program of a signature that is described at run time.
+    ///
+    /// ```
+    /// use imp::{ChainOfThought, Script, SignatureSpec};
+    ///
+    /// let spec = SignatureSpec::parse("question -> answer")?;
+    /// let program = ChainOfThought::from_spec(&spec, Script::new(["[[ ## answer ## ]]\nParis"]))?;
+    /// # let _ = program;
+    /// # Ok::<(), imp::SpecError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The signature has a field `reasoning` already.
+    pub fn from_spec(spec: &SignatureSpec, lm: impl LanguageModel + 'static) -> Result<Self, SpecError> {
+        let spec = with_reasoning(spec)?;
+        Ok(ChainOfThought { program: Program::new(Ok(Arc::new(spec)), Arc::new(lm)), inputs: PhantomData })
+    }
+}
+
 /// The signature with an output `reasoning` before the others, described as DSPy describes it, which
 /// renders as no description.
 fn with_reasoning(spec: &SignatureSpec) -> Result<SignatureSpec, SpecError> {
@@ -136,8 +158,8 @@ fn with_reasoning(spec: &SignatureSpec) -> Result<SignatureSpec, SpecError> {
     let outputs = std::iter::once(Arc::new(reasoning)).chain(spec.outputs.iter().cloned()).collect();
     SignatureSpec::build(
         spec.name.clone(),
-        // The default sentence names the outputs, the new one too.
-        spec.instructions.clone(),
+        // DSPy keeps the default sentence of the signature as it was, which does not name the reasoning.
+        Some(spec.instructions().into_owned()),
         spec.inputs.clone(),
         outputs,
         spec.text_field.map(|at| at + 1),
