@@ -5,17 +5,16 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use crate::adapter::Adapter;
 use crate::adapter::demo::Demo;
 use crate::adapter::record::{FieldReader, Inputs, Outputs, Record, Signature};
-use crate::error::{FormatError, SpecError, WriteError};
+use crate::error::{SpecError, WriteError};
 use crate::fields::Fields;
-use crate::lm::{Config, LanguageModel};
-use crate::message::Message;
+use crate::lm::LanguageModel;
 use crate::spec::{FieldSpec, SignatureSpec};
 use crate::text::write::FieldWriter;
 
 use super::Program;
+use super::builder::program_methods;
 use super::call::Call;
 
 /// Outputs with the reasoning that led to them. It derefs to the outputs.
@@ -167,6 +166,8 @@ fn with_reasoning(spec: &SignatureSpec) -> Result<SignatureSpec, SpecError> {
     )
 }
 
+program_methods!(ChainOfThought);
+
 impl<I: Inputs> ChainOfThought<I> {
     /// The call for some inputs; it is sent when it is awaited.
     pub fn call<'c>(&'c self, inputs: &'c I) -> Call<'c, Reasoned<I::Output>>
@@ -176,54 +177,12 @@ impl<I: Inputs> ChainOfThought<I> {
         Call::new(&self.program, inputs)
     }
 
-    /// The messages that a call for these inputs sends.
-    ///
-    /// # Errors
-    ///
-    /// A value's own `Serialize` refuses.
-    pub fn messages(&self, inputs: &I) -> Result<Vec<Message>, FormatError> {
-        self.program.messages(inputs)
-    }
-
-    /// Another adapter. The default is [`Chat`](crate::Chat) in the signature's dialect.
-    pub fn adapter(mut self, adapter: impl Adapter + 'static) -> Self {
-        self.program = self.program.adapter(adapter);
-        self
-    }
-
     /// One more demo, with its reasoning.
     pub fn demo(mut self, inputs: I, outputs: Reasoned<I::Output>) -> Self
     where
         I: Inputs<Output: Send + Sync + 'static> + Send + Sync + 'static,
     {
         self.program = self.program.demo(Demo { inputs: Arc::new(inputs), outputs: Arc::new(outputs) });
-        self
-    }
-
-    /// Other instructions than the signature's.
-    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
-        let instructions = instructions.into();
-        self.program = self.program.with_spec(|spec| Ok(spec.with_instructions(instructions)));
-        self
-    }
-
-    /// Settings of every request; what was set before stays where these leave it unset.
-    pub fn config(mut self, config: Config) -> Self {
-        self.program = self.program.config(config);
-        self
-    }
-
-    /// Whether a reply that cannot be read is asked for once more through the adapter's fallback, which
-    /// for [`Chat`](crate::Chat) is [`Json`](crate::Json) (Imp §13.7). The default is yes. If that reply cannot be
-    /// read either, the first error is returned.
-    pub fn fallback(mut self, yes: bool) -> Self {
-        self.program = self.program.fallback(yes);
-        self
-    }
-
-    /// How often a reply that cannot be read is asked for again, with the error's text. The default is 0.
-    pub fn retries(mut self, retries: usize) -> Self {
-        self.program = self.program.retries(retries);
         self
     }
 }

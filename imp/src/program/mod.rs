@@ -1,5 +1,6 @@
 //! Programs: format, ask the model, read the reply.
 
+mod builder;
 pub(crate) mod call;
 pub(crate) mod chain_of_thought;
 pub(crate) mod error;
