@@ -337,7 +337,12 @@ pub(crate) fn is_value(text: &str) -> bool {
 /// Whether a text would be read otherwise where anything is welcome: as a value, without its outer white
 /// space, or as a section.
 fn is_ambiguous(text: &str) -> bool {
-    text.trim().len() != text.len() || text.is_empty() || super::write::has_markers(text) || is_value(text)
+    text.trim().len() != text.len()
+        || text.is_empty()
+        // The lines of a section end with `\n` alone once it is read.
+        || text.contains('\r')
+        || super::write::has_markers(text)
+        || is_value(text)
 }
 
 /// The failure with its place in the source, which is looked for only now.
