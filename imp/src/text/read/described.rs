@@ -27,17 +27,18 @@ pub(super) fn json(text: &str, dialect: Dialect) -> Result<Value, Failure> {
 /// A JSON value of a text in which backslashes mean what §10 says, in strict JSON.
 pub(super) fn respelt(text: &str, dialect: Dialect) -> std::borrow::Cow<'_, str> {
     let mut parser = Parser::new(text, Slips::of(dialect), dialect).with_loose_escapes(true);
-    let Ok(value) = parser.value() else { return text.into() };
-    let mut out = String::new();
-    match write_json(&value, &mut out) {
-        Ok(()) => out.into(),
+    match parser.value().and_then(|value| spelt(&value)) {
+        Ok(json) => json.into(),
         Err(_) => text.into(),
     }
 }
 
-fn write_json(value: &Value, out: &mut String) -> Result<(), Failure> {
-    let json = super::super::write::JsonWriter::new(out, super::super::write::Layout::Line, false);
-    serde::Serialize::serialize(value, json).map_err(serde::de::Error::custom)
+/// The JSON of a value as section 2 writes it.
+fn spelt(value: &Value) -> Result<String, Failure> {
+    let mut out = String::new();
+    let json = super::super::write::JsonWriter::new(&mut out, super::super::write::Layout::Line, false);
+    serde::Serialize::serialize(value, json).map_err(serde::de::Error::custom)?;
+    Ok(out)
 }
 
 /// The object that a text says.
@@ -71,25 +72,19 @@ pub(super) fn read(
             reader.text(text, ty, Origin::Section)
         }
         Given::Quoted(text) => reader.text(text, ty, Origin::JsonString),
-        Given::Json(text) => match &ty.kind {
-            Kind::String if text.trim() != "null" => json_text(text, dialect).map(Value::String),
-            _ => {
-                let value = json(text, dialect)?;
-                reader.conform.value(&value, &tree.root).map(|fit| fit.value)
-            }
+        Given::Json(text) => match json(text, dialect)? {
+            value if matches!(ty.kind, Kind::String) && !value.is_null() => spelt(&value).map(Value::String),
+            value => reader.conform.value(&value, &tree.root).map(|fit| fit.value),
         },
     }
 }
 
 /// The text of a JSON value on a text field (§8.4): what section 2 writes for it.
 pub(super) fn json_text(text: &str, dialect: Dialect) -> Result<String, Failure> {
-    let value = match json(text, dialect)? {
-        Value::Null => return Err(Failure::expected("string")),
-        value => value,
-    };
-    let mut out = String::new();
-    write_json(&value, &mut out)?;
-    Ok(out)
+    match json(text, dialect)? {
+        Value::Null => Err(Failure::expected("string")),
+        value => spelt(&value),
+    }
 }
 
 /// Whether a text must be written in quotes, on a field that is more than a text, in the plain dialect.

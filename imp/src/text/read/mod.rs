@@ -214,6 +214,16 @@ pub(crate) struct Entry<'a> {
     pub(crate) span: Range<usize>,
 }
 
+/// The entries of a reply that is no whole JSON object.
+#[derive(Debug)]
+pub(crate) struct Broken<'a> {
+    /// Those that were read before it broke.
+    #[allow(dead_code, reason = "for the error of an adapter, which keeps what was read")]
+    pub(crate) entries: Vec<Entry<'a>>,
+    #[allow(dead_code, reason = "for the error of an adapter")]
+    pub(crate) error: ReadError,
+}
+
 /// The entries of the JSON object in a text, what is around it aside (§9.3, §10).
 ///
 /// The first `{` begins the object. Of two equal keys both are given, in order; the last counts.
@@ -221,43 +231,65 @@ pub(crate) struct Entry<'a> {
 /// # Errors
 ///
 /// There is no object in the text, or it is broken beyond what the dialect forgives.
-pub(crate) fn entries(text: &str, options: ReadOptions) -> Result<Vec<Entry<'_>>, ReadError> {
-    let failed = |failure| error(&Source::Text(text.into()), options, &failure);
-    if options.dialect == crate::dialect::Dialect::Dspy {
+pub(crate) fn entries(text: &str, options: ReadOptions) -> Result<Vec<Entry<'_>>, Broken<'_>> {
+    let failed = |entries, failure| {
+        Err(Broken { entries, error: error(&Source::Text(text.into()), options, &failure) })
+    };
+    let is_dspy = options.dialect == crate::dialect::Dialect::Dspy;
+    if is_dspy {
         // An object inside a JSON string is looked for there.
         if let Some(content) = described::quoted(text) {
-            let entries = entries(&content, options)?;
-            return Ok(entries.into_iter().map(|entry| entry.detached(0..text.len())).collect());
+            let detached = |entries: Vec<Entry<'_>>| {
+                entries.into_iter().map(|entry| entry.detached(0..text.len())).collect::<Vec<_>>()
+            };
+            return match entries(&content, options) {
+                Ok(list) => Ok(detached(list)),
+                Err(broken) => failed(detached(broken.entries), Failure::expected("object")),
+            };
         }
     }
-    let Some(start) = text.find('{') else { return Err(failed(Failure::expected("object"))) };
+    let Some(start) = text.find('{') else { return failed(Vec::new(), Failure::expected("object")) };
+    // Behind the object of a list, or in the plain dialect, nothing matters.
+    let rest_matters = is_dspy && !text.trim_start().starts_with('[');
     let read = |loose| {
         let mut parser =
             Parser::new(text, Slips::of(options.dialect), options.dialect).with_loose_escapes(loose);
         parser.pos = start;
-        let list = parser.entries().and_then(|list| {
-            // Behind the object of a list, or in the plain dialect, nothing matters.
-            let rest_matters =
-                options.dialect == crate::dialect::Dialect::Dspy && !text.trim_start().starts_with('[');
-            if rest_matters {
-                parser.finish()?;
-            }
-            Ok(list)
-        });
-        (list, parser.must_repeat())
+        let mut list = Vec::new();
+        let mut result = parser.entries(&mut list);
+        if result.is_ok() && rest_matters {
+            result = parser.finish();
+        }
+        (list, result, parser.must_repeat())
     };
-    let (list, repeat) = match read(false) {
-        (_, true) => (read(true).0, true),
-        (list, false) => (list, false),
+    let (list, result, repeat) = match read(false) {
+        (_, _, true) => {
+            let (list, result, _) = read(true);
+            (list, result, true)
+        }
+        once => once,
     };
-    let list = list.map_err(|failure| failed(described::not_json(&text[start..], failure, "object")))?;
     let mut entries = Vec::with_capacity(list.len());
     for (key, span) in list {
         let value = text.get(span.clone()).unwrap_or_default();
-        let value = if repeat { described::respelt(value, options.dialect) } else { Cow::Borrowed(value) };
+        let value = match value {
+            "None" => Cow::Borrowed("null"),
+            value if repeat => described::respelt(value, options.dialect),
+            value => Cow::Borrowed(value),
+        };
         entries.push(Entry { key, value: Source::Json(value), span });
     }
-    Ok(entries)
+    match result {
+        Ok(()) => Ok(entries),
+        Err(failure) => {
+            // A number or a word at the very end may be half of one.
+            let whole = |entry: &Entry<'_>| {
+                entry.span.end < text.trim_end().len() || entry.value.text().ends_with(['"', '\'', ']', '}'])
+            };
+            entries.truncate(entries.len() - usize::from(entries.last().is_some_and(|last| !whole(last))));
+            failed(entries, described::not_json(&text[start..], failure, "object"))
+        }
+    }
 }
 
 impl Entry<'_> {
@@ -305,7 +337,12 @@ pub(crate) fn is_value(text: &str) -> bool {
 /// Whether a text would be read otherwise where anything is welcome: as a value, without its outer white
 /// space, or as a section.
 fn is_ambiguous(text: &str) -> bool {
-    text.trim().len() != text.len() || text.is_empty() || super::write::has_markers(text) || is_value(text)
+    text.trim().len() != text.len()
+        || text.is_empty()
+        // The lines of a section end with `\n` alone once it is read.
+        || text.contains('\r')
+        || super::write::has_markers(text)
+        || is_value(text)
 }
 
 /// The failure with its place in the source, which is looked for only now.

@@ -807,9 +807,11 @@ impl<'a> Parser<'a> {
     }
 
     /// The entries of the object at the place: each key with the place of its value.
-    pub(super) fn entries(&mut self) -> Result<Vec<(Piece<'a>, std::ops::Range<usize>)>, Failure> {
+    pub(super) fn entries(
+        &mut self,
+        list: &mut Vec<(Piece<'a>, std::ops::Range<usize>)>,
+    ) -> Result<(), Failure> {
         self.open()?;
-        let mut list = Vec::new();
         while self.more(b'}', list.is_empty())? {
             let key = self.key()?;
             self.colon()?;
@@ -818,8 +820,7 @@ impl<'a> Parser<'a> {
             self.skip()?;
             list.push((key, start..self.pos));
         }
-        self.close(b'}')?;
-        Ok(list)
+        self.close(b'}')
     }
 
     /// Makes sure that nothing follows the value.
@@ -839,7 +840,8 @@ impl<'a> Parser<'a> {
         if after.len() < rest.len() && !self.forgive(Slips::EXTRA_CLOSE, start) {
             return Err(self.broken("something follows the value"));
         }
-        if after.is_empty() || (!after.contains(['{', '[']) && self.forgive(Slips::SURROUNDINGS, start)) {
+        let text = without_marker(after);
+        if after.is_empty() || (!text.contains(['{', '[']) && self.forgive(Slips::SURROUNDINGS, start)) {
             self.pos = self.text.len();
             return Ok(());
         }
@@ -857,6 +859,12 @@ impl<'a> Parser<'a> {
             self.pos += at;
         }
     }
+}
+
+/// A text behind a value without the opening of a marker that may be in front of it, one that is not quite right.
+fn without_marker(text: &str) -> &str {
+    let name = text.trim_start_matches('[').trim_start();
+    if name.starts_with('#') { name } else { text }
 }
 
 /// How many bytes from the front a string that ends with `close` goes on with, at least.

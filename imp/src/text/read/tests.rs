@@ -567,7 +567,7 @@ fn a_reply_that_is_an_object_is_cut_into_entries() {
                     .collect::<Vec<_>>()
                     .join("|")
             })
-            .map_err(|error| error.to_string())
+            .map_err(|broken| broken.error.to_string())
     };
     for (given, want) in [
         (r#"{"a": 1, "b": {"c": []}}"#, "a=1|b={\"c\": []}"),
@@ -582,6 +582,11 @@ fn a_reply_that_is_an_object_is_cut_into_entries() {
     assert_eq!(cut(Dspy, "```json\n{a: Paris}").unwrap(), "a=Paris");
     assert_eq!(cut(Plain, "prose").unwrap_err(), "expected object");
     assert!(cut(Dspy, "{\"a\": 1}\n{\"a\": 2}").is_err());
+    assert_eq!(cut(Dspy, "{'a': None}\n\n[ ## completed ## ]]").unwrap(), "a=null");
+    for given in ["{\"a\": 1, \"b\": \"half", "{\"a\": 1, \"b\": 2", "{\"a\": 1, \"b\": tru"] {
+        let broken = entries(given, options(Dspy)).unwrap_err();
+        assert_eq!(broken.entries.iter().map(|entry| &*entry.key).collect::<Vec<_>>(), ["a"]);
+    }
     let text = "x {\"a\": [1]}";
     let entry = &entries(text, options(Plain)).unwrap()[0];
     assert_eq!(&text[entry.span.clone()], "[1]");

@@ -250,7 +250,6 @@ impl<'a> Top<'_, 'a> {
         let tree = reading.tree;
         let text: Cow<'a, str> = match &reading.input.given {
             Given::Quoted(text) => Cow::Borrowed(text),
-            Given::Json(text) if text.trim() == "null" => return Err(Failure::expected("string")),
             Given::Json(text) => Cow::Owned(described::json_text(text, reading.dialect)?),
             Given::Text(text) => {
                 let text: Cow<'a, str> = if reading.input.unescape && tree.is_bare_text() {
@@ -444,7 +443,7 @@ impl<'a> Deserializer<'a> for Top<'_, 'a> {
         let reading = &*self.reading;
         let none = match &reading.input.given {
             Given::Text(text) => described::is_null(text, reading.ty, reading.tree, reading.dialect),
-            Given::Json(text) => matches!(text.trim(), "null" | "None"),
+            Given::Json(text) => is_json_null(text),
             Given::Quoted(text) => {
                 // DSPy reads what a JSON string says, but for a text.
                 reading.dialect == Dialect::Dspy
@@ -462,14 +461,12 @@ impl<'a> Deserializer<'a> for Top<'_, 'a> {
 
     fn deserialize_unit<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Failure> {
         let reading = &*self.reading;
-        match &reading.input.given {
-            Given::Text(text) | Given::Json(text)
-                if described::is_null(text, reading.ty, reading.tree, reading.dialect) =>
-            {
-                visitor.visit_unit()
-            }
-            _ => Err(Failure::expected("null")),
-        }
+        let null = match &reading.input.given {
+            Given::Text(text) => described::is_null(text, reading.ty, reading.tree, reading.dialect),
+            Given::Json(text) => is_json_null(text),
+            Given::Quoted(_) => false,
+        };
+        if null { visitor.visit_unit() } else { Err(Failure::expected("null")) }
     }
 
     fn deserialize_unit_struct<V: Visitor<'a>>(
@@ -557,6 +554,11 @@ impl<'a> Deserializer<'a> for Top<'_, 'a> {
     fn deserialize_ignored_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Failure> {
         visitor.visit_unit()
     }
+}
+
+/// Whether JSON is null, in Python's spelling too: the reader of the reply it is from has forgiven that.
+fn is_json_null(text: &str) -> bool {
+    matches!(text.trim(), "null" | "None")
 }
 
 /// The JSON that a text is, or the JSON string that says it.
