@@ -21,8 +21,8 @@ fn mutated(rng: &mut Rng, text: &str) -> String {
             }
             1 => chars.insert(at, chars[at]),
             2 => {
-                chars[at] =
-                    *rng.pick(&[&'[', &']', &'{', &'"', &',', &':', &'é', &'\u{0}', &'\\', &'\n', &'-', &'>'])
+                let sign = ['[', ']', '{', '"', ',', ':', 'é', '\u{0}', '\\', '\n', '-', '>'];
+                chars[at] = sign[rng.below(sign.len())];
             }
             _ => chars.truncate(at),
         }
@@ -91,7 +91,7 @@ fn exercise(rng: &mut Rng, spec: &SignatureSpec) {
 fn lines() {
     let valid = r#"intent, plan: str "the plan" -> team: enum[atlas,beacon], scores: array[array[float]], why: short_span"#;
     let (mut good, mut bad) = (0, 0);
-    for seed in 0..20_000 {
+    for seed in 0..6000 {
         let mut rng = Rng::new(seed);
         let line = match rng.below(4) {
             0 => noise(&mut rng),
@@ -111,13 +111,13 @@ fn lines() {
             }
         }
     }
-    assert!(good > 1000 && bad > 1000, "{good} good and {bad} bad lines");
+    assert!(good > 500 && bad > 500, "{good} good and {bad} bad lines");
 }
 
 #[test]
 fn data() {
     let (mut good, mut bad) = (0, 0);
-    for seed in 0..6000 {
+    for seed in 0..2500 {
         let mut rng = Rng::new(seed);
         let described = Described::any(&mut rng, Types::All).json;
         let json = match rng.below(3) {
@@ -135,71 +135,73 @@ fn data() {
         // The same through serde, from a text that may be cut short.
         let _ = serde_json::from_str::<SignatureSpec>(&mutated(&mut rng, &json.to_string()));
     }
-    assert!(good > 1000 && bad > 1000, "{good} good and {bad} bad signatures");
+    assert!(good > 500 && bad > 500, "{good} good and {bad} bad signatures");
+}
+
+const WORDS: [&str; 20] = [
+    "type",
+    "properties",
+    "items",
+    "anyOf",
+    "oneOf",
+    "allOf",
+    "enum",
+    "const",
+    "$ref",
+    "$defs",
+    "required",
+    "format",
+    "minimum",
+    "maxLength",
+    "pattern",
+    "prefixItems",
+    "additionalProperties",
+    "default",
+    "description",
+    "multipleOf",
+];
+
+fn schema(rng: &mut Rng, depth: usize) -> Json {
+    if depth == 0 || rng.once_in(4) {
+        return any_json(rng, 1);
+    }
+    let mut map = serde_json::Map::new();
+    for _ in 0..rng.below(4) {
+        let word = rng.pick(&WORDS);
+        let value = match word {
+            "type" => {
+                (*rng.pick(&["string", "integer", "number", "object", "array", "null", "boolean"])).into()
+            }
+            "$ref" => (*rng.pick(&["#", "#/$defs/a", "#/$defs/b", "#/definitions/a"])).into(),
+            "properties" | "$defs" => {
+                serde_json::json!({ "a": schema(rng, depth - 1), "b": schema(rng, depth - 1) })
+            }
+            "anyOf" | "oneOf" | "allOf" | "prefixItems" => {
+                (0..rng.below(4)).map(|_| schema(rng, depth - 1)).collect()
+            }
+            "items" | "additionalProperties" => schema(rng, depth - 1),
+            "pattern" => hostile(rng).into(),
+            _ => any_json(rng, 1),
+        };
+        map.insert(word.to_owned(), value);
+    }
+    Json::Object(map)
 }
 
 /// JSON Schemas given as types.
 #[test]
 fn schemas() {
-    let words = [
-        "type",
-        "properties",
-        "items",
-        "anyOf",
-        "oneOf",
-        "allOf",
-        "enum",
-        "const",
-        "$ref",
-        "$defs",
-        "required",
-        "format",
-        "minimum",
-        "maxLength",
-        "pattern",
-        "prefixItems",
-        "additionalProperties",
-        "default",
-        "description",
-        "multipleOf",
-    ];
-    fn schema(rng: &mut Rng, words: &[&str], depth: usize) -> Json {
-        if depth == 0 || rng.once_in(4) {
-            return any_json(rng, 1);
-        }
-        let mut map = serde_json::Map::new();
-        for _ in 0..rng.below(4) {
-            let word = rng.pick(words);
-            let value = match word {
-                "type" => {
-                    (*rng.pick(&["string", "integer", "number", "object", "array", "null", "boolean"])).into()
-                }
-                "$ref" => (*rng.pick(&["#", "#/$defs/a", "#/$defs/b", "#/definitions/a"])).into(),
-                "properties" | "$defs" => {
-                    serde_json::json!({ "a": schema(rng, words, depth - 1), "b": schema(rng, words, depth - 1) })
-                }
-                "anyOf" | "oneOf" | "allOf" | "prefixItems" => {
-                    (0..rng.below(4)).map(|_| schema(rng, words, depth - 1)).collect()
-                }
-                "items" | "additionalProperties" => schema(rng, words, depth - 1),
-                "pattern" => hostile(rng).into(),
-                _ => any_json(rng, 1),
-            };
-            map.insert(word.to_owned(), value);
-        }
-        Json::Object(map)
-    }
     let mut good = 0;
-    for seed in 0..6000 {
+    for seed in 0..3000 {
         let mut rng = Rng::new(seed);
-        let ty = schema(&mut rng, &words, 4);
+        let ty = schema(&mut rng, 4);
         let json = serde_json::json!({ "outputs": [{ "name": "x", "type": { "schema": ty } }] });
         if let Ok(spec) = SignatureSpec::from_json(&json) {
             good += 1;
             exercise(&mut rng, &spec);
         }
     }
-    assert!(good > 1000, "{good} good schemas");
+    assert!(good > 500, "{good} good schemas");
 }
 
 /// Depth is bounded everywhere.
@@ -245,7 +247,7 @@ fn deep_nesting() {
 #[test]
 fn values_and_fields() {
     let (mut good, mut bad) = (0, 0);
-    for seed in 0..10_000 {
+    for seed in 0..5000 {
         let mut rng = Rng::new(seed);
         let value = any_value(&mut rng, 4);
         let written = serde_json::to_string(&value).unwrap();
