@@ -148,7 +148,7 @@ impl Program {
         let config = heated(overrides.config.or(self.config.clone()));
         let capabilities = self.lm.capabilities();
         let request = |formatter: &Formatter| {
-            formatter.request(spec, &WithDefaults(inputs), &self.options, config.clone(), &capabilities)
+            formatter.request(spec, &WithDefaults(inputs), &self.options, config.clone(), capabilities)
         };
         let mut usage = Usage::default();
 

@@ -170,13 +170,17 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// §8.4: the first branch in order that the text is one of.
+    /// §8.4: the first branch in order that the text is one of; but a reading that is forgiving (`1` for true,
+    /// `5` for a float) goes behind one that is exact, so that what was written is read back.
     fn plain_union(self, text: &str, branches: &'t [Type], origin: Origin) -> Result<Value, Failure> {
         let tree = self.conform.tree;
+        let mut first = None;
         for branch in branches {
             let ty = tree.resolve(branch);
             let value = match (&ty.kind, origin) {
                 (Kind::Null, Origin::JsonString) => continue,
+                // A text would take anything that a branch in front of it has taken already.
+                (Kind::String | Kind::Any, _) if first.is_some() => continue,
                 // Quoted because the bare text would have been read otherwise; other quotes are its own.
                 (Kind::String, Origin::Section) => match quoted(text) {
                     Some(content) if self.must_quote(&content, branches) => Ok(Value::String(content)),
@@ -184,11 +188,16 @@ impl<'t> Reader<'t> {
                 },
                 _ => self.text(text, branch, origin),
             };
-            if value.is_ok() {
-                return value;
+            match value {
+                // Exactly what this value is written as.
+                Ok(value) if is_spelling(&value, text.trim()) => return Ok(value),
+                Ok(value) => {
+                    first.get_or_insert(value);
+                }
+                Err(_) => {}
             }
         }
-        Err(Failure::new(Why::Type, "did not match any allowed type"))
+        first.ok_or_else(|| Failure::new(Why::Type, "did not match any allowed type"))
     }
 
     /// Whether a text of a union is written in quotes: the bare text could be read as something else, by
@@ -256,6 +265,15 @@ impl<'t> Reader<'t> {
             Err(_) if as_text => Ok(Value::from(text)),
             Err(failure) => Err(failure),
         }
+    }
+}
+
+/// Whether a text is exactly what a scalar is written as; anything else is taken as it is read.
+fn is_spelling(value: &Value, text: &str) -> bool {
+    match value {
+        Value::Bool(value) => text == if *value { "true" } else { "false" },
+        Value::Float(_) => !text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-' || byte == b'+'),
+        _ => true,
     }
 }
 

@@ -674,9 +674,12 @@ fn hostile_texts_end_in_time() {
 
 #[test]
 fn depth_is_bounded_for_what_consumes_no_text_too() {
-    #[derive(Debug, Deserialize, JsonSchema)]
+    // serde follows a newtype around an `Option` of itself without a step in the text; its type is refused
+    // when a spec is built, so a tree of another type stands in.
+    #[derive(Debug, Deserialize)]
     struct Chain(#[allow(dead_code, reason = "never read")] Option<Box<Chain>>);
-    assert!(message(plain::<Chain>("1")).contains("128 levels"));
+    let endless = read::<Chain>(&text("1"), &tree::<serde_json::Value>(), None, options(Plain));
+    assert!(message(endless).contains("128 levels"));
     let nested = |depth: usize| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
     assert!(plain::<serde_json::Value>(&nested(128)).unwrap().is_array());
     assert!(described(&json!({"type": "array"}), Plain, &text(&nested(129))).is_err());
