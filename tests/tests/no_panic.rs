@@ -1,8 +1,8 @@
 //! No public pure function panics, whatever it is given.
 
 use imp::{
-    Adapter as _, Chat, Demo, Dialect, Fields, FormatOptions, Json as JsonAdapter, Missing, SignatureSpec,
-    Value,
+    Adapter, Chat, Demo, Dialect, Fields, FormatOptions, Json as JsonAdapter, Missing, SignatureSpec, Value,
+    Xml,
 };
 use imp_tests::generate::{Described, Rng, Types, any_json, any_value, hostile, noise, text};
 use serde_json::Value as Json;
@@ -76,12 +76,16 @@ fn exercise(rng: &mut Rng, spec: &SignatureSpec) {
         }
         let _ = chat.read_fields(spec, any_value(rng, 3));
         let _ = chat.read_fields(spec, Value::from(values(rng).into_map()));
-        let json = JsonAdapter::new().dialect(dialect);
-        let _ = (
-            json.messages(spec, &values(rng), &options),
-            json.output_form(spec),
-            json.sections(spec, &answer),
-        );
+        let others: [Box<dyn Adapter>; 2] =
+            [Box::new(JsonAdapter::new().dialect(dialect)), Box::new(Xml::new().dialect(dialect))];
+        for adapter in others {
+            let _ = (adapter.messages(spec, &values(rng), &options), adapter.output_form(spec));
+            let answer =
+                adapter.assistant_content(spec, &values(rng), Missing::Say("none")).unwrap_or_default();
+            for reply in [answer.clone(), mutated(rng, &answer), noise(rng)] {
+                let _ = adapter.sections(spec, &reply);
+            }
+        }
     }
     let _ = serde_json::to_string(spec);
     let _ = spec.clone().with_instructions(noise(rng)).with_description(text(rng), noise(rng));
@@ -101,7 +105,7 @@ fn lines() {
         match SignatureSpec::parse(&line) {
             Ok(spec) => {
                 good += 1;
-                if good % 20 == 0 {
+                if good % 4 == 0 {
                     exercise(&mut rng, &spec);
                 }
             }
@@ -111,7 +115,7 @@ fn lines() {
             }
         }
     }
-    assert!(good > 500 && bad > 500, "{good} good and {bad} bad lines");
+    assert!(good > 300 && bad > 300, "{good} good and {bad} bad lines");
 }
 
 #[test]
@@ -264,5 +268,5 @@ fn values_and_fields() {
             Err(_) => bad += 1,
         }
     }
-    assert!(good > 100 && bad > 100, "{good} good and {bad} bad texts");
+    assert!(good > 50 && bad > 50, "{good} good and {bad} bad texts");
 }

@@ -305,7 +305,12 @@ pub(crate) fn is_value(text: &str) -> bool {
 /// Whether a text would be read otherwise where anything is welcome: as a value, without its outer white
 /// space, or as a section.
 fn is_ambiguous(text: &str) -> bool {
-    text.trim().len() != text.len() || text.is_empty() || super::write::has_markers(text) || is_value(text)
+    // A section's lines are joined by `\n`, so a `\r` would be lost too.
+    text.trim().len() != text.len()
+        || text.is_empty()
+        || text.contains('\r')
+        || super::write::has_markers(text)
+        || is_value(text)
 }
 
 /// The failure with its place in the source, which is looked for only now.
