@@ -20,13 +20,13 @@ use serde::{Deserialize, Serialize};
 
 /// Answer the question and say what kind of question it is.
 #[derive(Signature)]
-#[signature(output = Answer)]
+#[signature(output = Verdict)]
 struct Question {
     question: String,
 }
 
 #[derive(Debug, Signature)]
-struct Answer {
+struct Verdict {
     answer: String,
     kind: Kind,
     confidence: f64,
@@ -67,13 +67,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
     } else {
         include_str!("recorded/questions.json")
     };
-    let model = Recorder::new(match env::var("IMP_BASE_URL") {
-        Ok(url) => Arc::new(OpenAi::new("local").base_url(url)) as Arc<dyn LanguageModel>,
-        Err(_) => {
-            eprintln!("no IMP_BASE_URL: replaying recorded replies of SmolLM2-135M-Instruct");
-            Arc::new(Script::new(serde_json::from_str::<Vec<String>>(recorded)?))
-        }
-    });
+    let model: Arc<dyn LanguageModel> = if let Ok(url) = env::var("IMP_BASE_URL") {
+        Arc::new(OpenAi::new("local").base_url(url))
+    } else {
+        eprintln!("no IMP_BASE_URL: replaying recorded replies of SmolLM2-135M-Instruct");
+        Arc::new(Script::new(serde_json::from_str::<Vec<String>>(recorded)?))
+    };
+    let model = Recorder::new(model);
 
     let mut program =
         Predict::<Question>::new(model.clone()).config(Config::new().temperature(0.0).max_tokens(160));
@@ -109,8 +109,8 @@ fn question(question: &str) -> Question {
     Question { question: question.into() }
 }
 
-fn answer(answer: &str, kind: Kind, confidence: f64) -> Answer {
-    Answer { answer: answer.into(), kind, confidence }
+fn answer(answer: &str, kind: Kind, confidence: f64) -> Verdict {
+    Verdict { answer: answer.into(), kind, confidence }
 }
 
 /// A model that keeps the replies of another.
