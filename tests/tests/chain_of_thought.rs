@@ -129,3 +129,17 @@ async fn a_failure_keeps_the_reasoning() {
         "Validation failed. Retry with corrected output:\n- confidence: expected number"
     );
 }
+
+#[test]
+fn a_demo_without_reasoning_says_that_it_is_not_supplied() {
+    let demo = Answer { answer: "Rome".to_owned(), confidence: 1.0 };
+    let program = ChainOfThought::<Question>::new(Script::new([REPLY])).unwrap();
+    let program = program.demo_without_reasoning(question("Italy?"), demo);
+    let messages = program.messages(&question("France?")).unwrap();
+    assert!(messages[1].text().starts_with("This is an example of the task, though some input"));
+    assert_eq!(
+        messages[2].text(),
+        "[[ ## reasoning ## ]]\nNot supplied for this particular example. \n\n[[ ## answer ## ]]\nRome\n\n\
+         [[ ## confidence ## ]]\n1.0\n\n[[ ## completed ## ]]\n"
+    );
+}

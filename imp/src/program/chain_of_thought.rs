@@ -69,6 +69,19 @@ impl<O: Outputs> Outputs for Reasoned<O> {
     }
 }
 
+/// The outputs of a demo whose reasoning is missing.
+struct WithoutReasoning<O>(O);
+
+impl<O: Record> Record for WithoutReasoning<O> {
+    fn write(&self, index: usize, field: &FieldSpec, out: &mut FieldWriter<'_>) -> Result<(), WriteError> {
+        if let Some(index) = index.checked_sub(1) {
+            return self.0.write(index, field, out);
+        }
+        out.absent();
+        Ok(())
+    }
+}
+
 /// [`Predict`](crate::Predict) with an output `reasoning` put before the others (DSPy's `ChainOfThought`).
 ///
 /// ```
@@ -183,6 +196,16 @@ impl<I: Inputs> ChainOfThought<I> {
         I: Inputs<Output: Send + Sync + 'static> + Send + Sync + 'static,
     {
         self.program = self.program.demo(Demo { inputs: Arc::new(inputs), outputs: Arc::new(outputs) });
+        self
+    }
+
+    /// One more demo whose reasoning nobody wrote down: it is shown as one in which a field is not supplied.
+    pub fn demo_without_reasoning(mut self, inputs: I, outputs: I::Output) -> Self
+    where
+        I: Inputs<Output: Send + Sync + 'static> + Send + Sync + 'static,
+    {
+        let outputs = Arc::new(WithoutReasoning(outputs));
+        self.program = self.program.demo(Demo { inputs: Arc::new(inputs), outputs });
         self
     }
 }
