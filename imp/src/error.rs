@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::fields::Fields;
+use crate::text::read::ReadError;
 
 /// A signature that cannot be described.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -190,6 +191,20 @@ pub struct FieldFailure {
     pub span: Range<usize>,
 }
 
+impl FieldFailure {
+    /// The failure of an output that was read from `text`, which starts at the byte `start` of the reply.
+    pub(crate) fn new(field: &str, error: ReadError, text: &str, start: usize) -> Self {
+        FieldFailure {
+            field: field.to_owned(),
+            path: format!("{field}{}", error.path),
+            message: error.message,
+            expected: error.expected,
+            value: text.get(error.span.clone()).unwrap_or(text).to_owned(),
+            span: start + error.span.start..start + error.span.end,
+        }
+    }
+}
+
 impl ParseError {
     /// An error with a message of its own; see the other constructors of the kinds.
     pub fn new(kind: ParseErrorKind, adapter: &'static str, reply: &str, message: impl Into<String>) -> Self {
@@ -211,6 +226,13 @@ impl ParseError {
 
     pub(crate) fn with_missing(mut self, missing: Vec<String>) -> Self {
         self.0.missing = missing;
+        self
+    }
+
+    /// The same as an error about the whole reply.
+    pub(crate) fn malformed(mut self, message: &str) -> Self {
+        self.0.kind = ParseErrorKind::Malformed;
+        message.clone_into(&mut self.0.message);
         self
     }
 

@@ -135,7 +135,7 @@ impl Adapter for Chat {
                 continue;
             };
             // The first section of a name wins, even an empty one.
-            if !sections[at].is_given() {
+            if !sections[at].is_given(self.dialect) {
                 let (text, start) = scan::section(reply, marker.end, to, self.lines());
                 sections[at] = Section::text(text, start);
             }

@@ -2,10 +2,11 @@
 
 use crate::adapter::Adapter;
 use crate::adapter::record::{FieldReader, Outputs, Section};
+use crate::dialect::Dialect;
 use crate::error::{FieldFailure, ParseError, ParseErrorKind};
 use crate::fields::Fields;
 use crate::spec::SignatureSpec;
-use crate::text::read::ReadOptions;
+use crate::text::read::{ReadError, ReadOptions};
 use crate::text::scan::{self, trim};
 
 /// Reads all outputs of a reply that `adapter` has cut into `sections`.
@@ -53,18 +54,51 @@ fn place(failure: &mut FieldFailure, spec: &SignatureSpec, reply: &str, sections
     failure.span = section.and_then(place).unwrap_or(0..reply.len());
 }
 
+/// The error of a reply whose object is broken or breaks off: what was whole in it is read, and `cut` is the
+/// output that was not.
+///
+/// In DSPy's dialect, which closes what breaks off, the outputs that are missing or wrong are the error.
+pub(crate) fn broken<A: Adapter + ?Sized>(
+    adapter: &A,
+    spec: &SignatureSpec,
+    reply: &str,
+    sections: &[Section<'_>],
+    cut: Option<(usize, ReadError)>,
+) -> ParseError {
+    let options = ReadOptions { dialect: adapter.dialect(), unescape: false };
+    let mut reader = FieldReader::new(spec, sections, options);
+    let mut fields = reader.known();
+    let (mut failures, mut missing) = reader.into_failures();
+    for failure in &mut failures {
+        place(failure, spec, reply, sections);
+    }
+    if let Some((index, error)) = cut {
+        if let Some(field) = spec.outputs.get(index) {
+            missing.retain(|at| *at != index);
+            fields = fields.into_map().into_iter().filter(|(name, _)| *name != field.name).collect();
+            failures.push(FieldFailure::new(&field.name, error, reply, 0));
+        }
+    }
+    let error = wrong(adapter, spec, reply, fields, failures, &missing);
+    if adapter.dialect() == Dialect::Dspy && !(error.missing().is_empty() && error.failures().is_empty()) {
+        return error;
+    }
+    error.malformed("LM response cannot be serialized to a JSON object.")
+}
+
 /// A reply with none of the outputs is an error even if all are optional or have defaults; but a blank
-/// reply of a signature with a text field is a step that said nothing.
+/// reply of a signature with a text field is a step that said nothing. In DSPy's dialect it is one like any
+/// other: the defaults are filled in.
 fn none_of_them<A: Adapter + ?Sized>(
     adapter: &A,
     spec: &SignatureSpec,
     reply: &str,
     sections: &[Section<'_>],
 ) -> Option<ParseError> {
-    if sections.iter().any(Section::is_given) || spec.outputs.is_empty() {
+    if sections.iter().any(|section| section.is_given(adapter.dialect())) || spec.outputs.is_empty() {
         return None;
     }
-    if spec.text_field.is_some() && trim(reply).is_empty() {
+    if adapter.dialect() == Dialect::Dspy || (spec.text_field.is_some() && trim(reply).is_empty()) {
         return None;
     }
     let names: Vec<_> = spec.outputs.iter().map(|field| field.name.clone()).collect();

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::adapter::complete::broken;
 use crate::adapter::field_list::field_list;
 use crate::adapter::options::{FormatOptions, Missing, OutputForm};
 use crate::adapter::record::{Record, Section};
@@ -9,11 +10,11 @@ use crate::adapter::schema_text::strict_schema;
 use crate::adapter::typed::typed_methods;
 use crate::adapter::{Adapter, assembly};
 use crate::dialect::Dialect;
-use crate::error::{FormatError, ParseError, ParseErrorKind};
+use crate::error::{FormatError, ParseError};
 use crate::message::{Message, Text};
 use crate::spec::{SignatureSpec, Slot};
 use crate::text::json::push_string;
-use crate::text::read::{self, ReadOptions};
+use crate::text::read::{self, Entry, ReadOptions};
 use crate::text::scan::trim;
 use crate::text::write::{FieldWriter, Form, Presence};
 
@@ -166,19 +167,29 @@ impl Adapter for Json {
     fn sections<'r>(&self, spec: &SignatureSpec, reply: &'r str) -> Result<Vec<Section<'r>>, ParseError> {
         // What JSON holds is never escaped, whatever the dialect: no line of it can be a marker.
         let options = ReadOptions { dialect: self.dialect, unescape: false };
-        let Ok(entries) = read::entries(reply, options) else {
-            let message = "LM response cannot be serialized to a JSON object.";
-            return Err(ParseError::new(ParseErrorKind::Malformed, self.name(), reply, message));
+        let place = |key: &str| spec.outputs.iter().position(|field| field.is_called(key));
+        let cut = |entries: Vec<Entry<'r>>| {
+            let mut sections = vec![Section::default(); spec.outputs.len()];
+            for entry in entries {
+                // Of two equal keys the last counts, as everywhere in JSON.
+                if let Some(at) = place(&entry.key) {
+                    sections[at] =
+                        Section { source: Some(entry.value), start: entry.span.start, made_from: None };
+                }
+            }
+            sections
         };
-        let mut sections = vec![Section::default(); spec.outputs.len()];
-        for entry in entries {
-            // Of two equal keys the last counts, as everywhere in JSON.
-            if let Some(at) = spec.outputs.iter().position(|field| field.is_called(&entry.key)) {
-                sections[at] =
-                    Section { source: Some(entry.value), start: entry.span.start, made_from: None };
+        match read::entries(reply, options) {
+            Ok(entries) => Ok(cut(entries)),
+            Err(object) => {
+                let mut sections = cut(object.entries);
+                let open = object.cut.and_then(|(key, error)| Some((place(&key)?, error)));
+                if let Some((at, _)) = open {
+                    sections[at] = Section::default();
+                }
+                Err(broken(self, spec, reply, &sections, open))
             }
         }
-        Ok(sections)
     }
 
     fn escapes_markers(&self) -> bool {

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
+use crate::dialect::Dialect;
 use crate::error::{FieldFailure, SpecError, WriteError};
 use crate::fields::Fields;
 use crate::meta::{RecordMeta, Side, schema_for};
@@ -245,13 +246,15 @@ impl<'r> Section<'r> {
         self
     }
 
-    /// Whether the output is given: a JSON null counts as absent (§8.3).
-    pub fn is_given(&self) -> bool {
-        self.given().is_some()
+    /// Whether the output is given in the dialect: a JSON null counts as absent in the plain one (§8.3),
+    /// and is a value in DSPy's.
+    pub fn is_given(&self, dialect: Dialect) -> bool {
+        self.given(dialect).is_some()
     }
 
-    fn given(&self) -> Option<&Source<'r>> {
-        self.source.as_ref().filter(|source| !matches!(source, Source::Json(text) if text.trim() == "null"))
+    fn given(&self, dialect: Dialect) -> Option<&Source<'r>> {
+        let is_null = |source: &Source<'_>| matches!(source, Source::Json(text) if text.trim() == "null");
+        self.source.as_ref().filter(|source| dialect == Dialect::Dspy || !is_null(source))
     }
 }
 
@@ -315,7 +318,8 @@ impl<'r> FieldReader<'r> {
     fn place(&self, index: usize) -> Option<(&'r FieldSpec, Option<&'r Source<'r>>)> {
         let index = self.base + index;
         let field = self.spec.outputs.get(index)?;
-        Some((field, self.sections.get(index).and_then(Section::given)))
+        let section = self.sections.get(index);
+        Some((field, section.and_then(|section| section.given(self.options.dialect))))
     }
 
     fn keep<T>(&mut self, index: usize, result: Result<T, ReadError>) -> Option<T> {
@@ -335,14 +339,7 @@ impl<'r> FieldReader<'r> {
             return;
         };
         let text = section.source.as_ref().map_or("", Source::text);
-        self.failures.push(FieldFailure {
-            field: field.name.clone(),
-            path: format!("{}{}", field.name, error.path),
-            message: error.message,
-            expected: error.expected,
-            value: text.get(error.span.clone()).unwrap_or(text).to_owned(),
-            span: section.start + error.span.start..section.start + error.span.end,
-        });
+        self.failures.push(FieldFailure::new(&field.name, error, text, section.start));
     }
 
     /// The outputs that are right, and the defaults of those that are absent: what an error carries.
@@ -401,7 +398,7 @@ impl Outputs for Fields {
         for (field, section) in reader.spec.outputs.iter().zip(reader.sections).skip(reader.base) {
             let read =
                 |source| read::read_value(source, &field.tree, field.checks.as_deref(), reader.options).ok();
-            if let Some(value) = section.given().and_then(read) {
+            if let Some(value) = section.given(reader.options.dialect).and_then(read) {
                 fields.insert(field.name.clone(), value);
             }
         }

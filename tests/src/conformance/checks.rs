@@ -24,7 +24,7 @@ impl fmt::Debug for Check {
 }
 
 /// The checks, by the names that `differences.toml` has for them.
-const CHECKS: [(&str, Check); 19] = [
+const CHECKS: [(&str, Check); 21] = [
     ("one name for a union", Check(one_union_name)),
     ("input text is never interpreted", Check(plain_text)),
     ("a list on a text field is JSON", Check(list_as_json)),
@@ -44,6 +44,8 @@ const CHECKS: [(&str, Check); 19] = [
     ("one value or an error", Check(one_value)),
     ("one error type that names the field", Check(parse_error)),
     ("json_object is asked for", Check(json_object)),
+    ("a text is its JSON", Check(text_is_json)),
+    ("no number is made of a truth value", Check(no_number_of_truth)),
 ];
 
 /// The check of that name.
@@ -380,6 +382,46 @@ fn parse_error(_: &Case<'_>, outcome: &Outcome) -> bool {
         Outcome::Error(Failure { parse: Some(error), .. }) => {
             !error.failures().is_empty() || !error.missing().is_empty()
         }
+        _ => false,
+    }
+}
+
+/// `json-str-python-repr`: a text output that was given other JSON is the text of that JSON; null is none.
+fn text_is_json(case: &Case<'_>, outcome: &Outcome) -> bool {
+    let reply = case.json["lm_text"].as_str().unwrap_or_default();
+    let Ok(Json::Object(reply)) = serde_json::from_str::<Json>(reply) else { return false };
+    let null = |name: &str| reply.get(name).is_some_and(Json::is_null);
+    let mut texts =
+        case.outputs().filter(|field| field["type"] == "str").filter_map(|field| field["name"].as_str());
+    match outcome {
+        Outcome::Fields(ours) => texts.all(|name| {
+            let Some(ours) = ours.get(name).and_then(Value::as_str) else { return false };
+            match reply.get(name) {
+                Some(Json::String(text)) => text == ours,
+                Some(Json::Null) | None => true,
+                // Numbers in Python's spelling, which is JSON too.
+                Some(json) => serde_json::from_str::<Json>(ours).is_ok_and(|ours| ours == *json),
+            }
+        }),
+        Outcome::Error(Failure { parse: Some(error), .. }) => {
+            let said = error.failures().iter().map(|failure| &failure.field).chain(error.missing());
+            said.into_iter().any(|name| null(name))
+        }
+        _ => false,
+    }
+}
+
+/// `bool-as-number`: `true` is refused where a number is asked for, or is the text that it was written as.
+fn no_number_of_truth(case: &Case<'_>, outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Fields(ours) => {
+            let theirs = case.json["expected"]["fields"].as_array().into_iter().flatten();
+            theirs.into_iter().all(|pair| {
+                let ours = ours.get(pair[0].as_str().unwrap_or_default());
+                ours.is_some_and(|ours| *ours == Value::from(pair[1].clone()) || ours.as_str().is_some())
+            })
+        }
+        Outcome::Error(Failure { parse: Some(error), .. }) => !error.failures().is_empty(),
         _ => false,
     }
 }

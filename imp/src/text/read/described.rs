@@ -73,10 +73,19 @@ pub(super) fn read(
         }
         Given::Quoted(text) => reader.text(text, ty, Origin::JsonString),
         Given::Json(text) => match json(text, dialect)? {
-            value if matches!(ty.kind, Kind::String) && !value.is_null() => spelt(&value).map(Value::String),
+            value
+                if matches!(ty.kind, Kind::String) && !value.is_null() && takes_json_text(tree, dialect) =>
+            {
+                spelt(&value).map(Value::String)
+            }
             value => reader.conform.value(&value, &tree.root).map(|fit| fit.value),
         },
     }
+}
+
+/// Whether a text field takes JSON that is no string. DSPy's does, but for one that may be none.
+pub(super) fn takes_json_text(tree: &TypeTree, dialect: Dialect) -> bool {
+    dialect == Dialect::Plain || !tree.nullable()
 }
 
 /// The text of a JSON value on a text field (§8.4): what section 2 writes for it.
@@ -243,7 +252,7 @@ impl<'t> Reader<'t> {
             return Ok(Value::String(optional_text(text)));
         }
         if matches!(ty.kind, Kind::Any | Kind::Opaque | Kind::History) {
-            return Ok(any(text, self.dialect));
+            return Ok(any_of(text, ty, self.dialect));
         }
         let read = if as_text { Ok(any(text, self.dialect)) } else { candidate(text) };
         let value = match read {
@@ -307,19 +316,57 @@ pub(super) fn word(ty: &Type) -> &'static str {
     }
 }
 
-/// What a text says where anything is welcome: JSON if it is that as a whole, else the text.
+/// What a text says where anything is welcome: JSON if it is that as a whole, else the text. DSPy takes
+/// JSON out of a fence and out of prose too.
 pub(super) fn any(text: &str, dialect: Dialect) -> Value {
     let trimmed = text.trim();
+    let dspy = dialect == Dialect::Dspy;
     let value = match trimmed.as_bytes().first() {
         Some(b'{' | b'[') => json(trimmed, dialect).ok(),
         // A string with more behind it is a text that begins with a quote.
         Some(b'"') => quoted(trimmed).map(Value::String),
-        Some(b'\'') if dialect == Dialect::Dspy => literal(trimmed).map(Value::String),
+        Some(b'\'') if dspy => literal(trimmed).map(Value::String),
+        Some(b'0'..=b'9' | b'-' | b'+' | b'.' | b't' | b'f' | b'n' | b'T' | b'F' | b'N' | b'I') if dspy => {
+            python_scalar(trimmed)
+        }
         Some(b'0'..=b'9' | b'-' | b't' | b'f' | b'n') => strict(trimmed),
-        Some(b'T' | b'F' | b'N') if dialect == Dialect::Dspy => python_word(trimmed),
         _ => None,
     };
+    let value = value.or_else(|| if dspy { in_prose(trimmed) } else { None });
     value.unwrap_or_else(|| Value::from(text))
+}
+
+/// The same for a value of `ty`. Where anything is welcome DSPy closes a container that breaks off behind an
+/// item.
+pub(super) fn any_of(text: &str, ty: &Type, dialect: Dialect) -> Value {
+    let value = any(text, dialect);
+    let closes = dialect == Dialect::Dspy
+        && matches!(ty.kind, Kind::Any | Kind::Opaque | Kind::History)
+        && text.trim_start().starts_with(['{', '['])
+        && matches!(value, Value::String(_));
+    if !closes {
+        return value;
+    }
+    let mut parser = Parser::new(text.trim(), Slips::of(dialect), dialect);
+    parser.closes_at_end = true;
+    match parser.value() {
+        Ok(closed) if parser.rest().is_empty() => closed,
+        _ => value,
+    }
+}
+
+/// The one list or object in a text with a fence or with words around it: strict JSON with something in it, so
+/// that a bracket that is only punctuation stays that.
+fn in_prose(text: &str) -> Option<Value> {
+    let start = text.find(['{', '['])?;
+    let mut parser = Parser::new(text, Slips::NONE, Dialect::Plain);
+    parser.pos = start;
+    let value = match parser.value().ok()? {
+        Value::List(items) if items.is_empty() => return None,
+        Value::Map(map) if map.is_empty() => return None,
+        value => value,
+    };
+    (!parser.rest().contains(['{', '['])).then_some(value)
 }
 
 /// Reads a whole text of strict JSON.
@@ -335,6 +382,20 @@ fn python_word(text: &str) -> Option<Value> {
         "False" | "false" => Some(Value::Bool(false)),
         "None" | "null" => Some(Value::Null),
         _ => None,
+    }
+}
+
+/// A number or a word as Python reads it, which takes `+5` and `.5` for numbers and `007` for none.
+fn python_scalar(text: &str) -> Option<Value> {
+    match text {
+        "NaN" | "Infinity" | "-Infinity" => return scalar::not_finite(text).map(Value::Float),
+        _ => {}
+    }
+    let digits = text.trim_start_matches(['-', '+']);
+    let zeros = digits.starts_with('0') && digits.as_bytes().get(1).is_some_and(u8::is_ascii_digit);
+    match scalar::number(text, Dialect::Dspy) {
+        Some(number) => (!zeros).then(|| super::parser::number_value(number)),
+        None => python_word(text),
     }
 }
 

@@ -139,7 +139,10 @@ impl<'a> Input<'a> {
                         parser.finish()?;
                         Given::Quoted(content)
                     }
-                    parser::Peek::Bare => Given::Quoted(parser.bare()?),
+                    parser::Peek::Bare => match parser.bare_value()? {
+                        Value::String(content) => Given::Quoted(content.into()),
+                        _ => Given::Json(text),
+                    },
                     parser::Peek::Number => match parser.number() {
                         Ok(Err(text)) => Given::Quoted(text),
                         _ => Given::Json(text),
@@ -214,14 +217,14 @@ pub(crate) struct Entry<'a> {
     pub(crate) span: Range<usize>,
 }
 
-/// The entries of a reply that is no whole JSON object.
+/// An object that could not be read to its end.
 #[derive(Debug)]
-pub(crate) struct Broken<'a> {
-    /// Those that were read before it broke.
-    #[allow(dead_code, reason = "for the error of an adapter, which keeps what was read")]
-    pub(crate) entries: Vec<Entry<'a>>,
-    #[allow(dead_code, reason = "for the error of an adapter")]
+pub(crate) struct BrokenObject<'a> {
     pub(crate) error: ReadError,
+    /// What was whole.
+    pub(crate) entries: Vec<Entry<'a>>,
+    /// The key whose value was not, and what is wrong with that.
+    pub(crate) cut: Option<(Cow<'a, str>, ReadError)>,
 }
 
 /// The entries of the JSON object in a text, what is around it aside (§9.3, §10).
@@ -231,43 +234,45 @@ pub(crate) struct Broken<'a> {
 /// # Errors
 ///
 /// There is no object in the text, or it is broken beyond what the dialect forgives.
-pub(crate) fn entries(text: &str, options: ReadOptions) -> Result<Vec<Entry<'_>>, Broken<'_>> {
-    let failed = |entries, failure| {
-        Err(Broken { entries, error: error(&Source::Text(text.into()), options, &failure) })
-    };
-    let is_dspy = options.dialect == crate::dialect::Dialect::Dspy;
-    if is_dspy {
+pub(crate) fn entries(text: &str, options: ReadOptions) -> Result<Vec<Entry<'_>>, BrokenObject<'_>> {
+    let dspy = options.dialect == crate::dialect::Dialect::Dspy;
+    if dspy {
         // An object inside a JSON string is looked for there.
         if let Some(content) = described::quoted(text) {
-            let detached = |entries: Vec<Entry<'_>>| {
-                entries.into_iter().map(|entry| entry.detached(0..text.len())).collect::<Vec<_>>()
-            };
+            let whole = 0..text.len();
+            let detached =
+                |list: Vec<Entry<'_>>| list.into_iter().map(|entry| entry.detached(&whole)).collect();
             return match entries(&content, options) {
                 Ok(list) => Ok(detached(list)),
-                Err(broken) => failed(detached(broken.entries), Failure::expected("object")),
+                Err(broken) => Err(BrokenObject {
+                    error: ReadError { span: whole.clone(), ..broken.error },
+                    entries: detached(broken.entries),
+                    cut: broken.cut.map(|(key, error)| {
+                        (key.into_owned().into(), ReadError { span: whole.clone(), ..error })
+                    }),
+                }),
             };
         }
     }
-    let Some(start) = text.find('{') else { return failed(Vec::new(), Failure::expected("object")) };
-    // Behind the object of a list, or in the plain dialect, nothing matters.
-    let rest_matters = is_dspy && !text.trim_start().starts_with('[');
+    let failed = |failure| error(&Source::Text(text.into()), options, &failure);
+    let Some(start) = text.find('{') else {
+        let error = failed(Failure::expected("object"));
+        return Err(BrokenObject { error, entries: Vec::new(), cut: None });
+    };
     let read = |loose| {
         let mut parser =
             Parser::new(text, Slips::of(options.dialect), options.dialect).with_loose_escapes(loose);
         parser.pos = start;
-        let mut list = Vec::new();
-        let mut result = parser.entries(&mut list);
-        if result.is_ok() && rest_matters {
-            result = parser.finish();
-        }
-        (list, result, parser.must_repeat())
+        let (mut list, mut open) = (Vec::new(), None);
+        let result = parser.entries(&mut list, &mut open).and_then(|()| {
+            // Behind the object of a list, or in the plain dialect, nothing matters.
+            if dspy && !text.trim_start().starts_with('[') { parser.finish() } else { Ok(()) }
+        });
+        (list, open, result, parser.must_repeat())
     };
-    let (list, result, repeat) = match read(false) {
-        (_, _, true) => {
-            let (list, result, _) = read(true);
-            (list, result, true)
-        }
-        once => once,
+    let (list, open, result, repeat) = match read(false) {
+        (.., true) => read(true),
+        read => read,
     };
     let mut entries = Vec::with_capacity(list.len());
     for (key, span) in list {
@@ -279,25 +284,27 @@ pub(crate) fn entries(text: &str, options: ReadOptions) -> Result<Vec<Entry<'_>>
         };
         entries.push(Entry { key, value: Source::Json(value), span });
     }
-    match result {
-        Ok(()) => Ok(entries),
-        Err(failure) => {
-            // A number or a word at the very end may be half of one.
-            let whole = |entry: &Entry<'_>| {
-                entry.span.end < text.trim_end().len() || entry.value.text().ends_with(['"', '\'', ']', '}'])
-            };
-            entries.truncate(entries.len() - usize::from(entries.last().is_some_and(|last| !whole(last))));
-            failed(entries, described::not_json(&text[start..], failure, "object"))
-        }
-    }
+    let Err(failure) = result else { return Ok(entries) };
+    // A number or a word at the very end may be half of one.
+    let half = entries.last().is_some_and(|entry| {
+        entry.span.end >= text.trim_end().len() && !entry.value.text().ends_with(['"', '\'', ']', '}'])
+    });
+    let half = if half { entries.pop().map(|entry| (entry.key, entry.span.start)) } else { None };
+    let cut = half.or(open).map(|(key, start)| {
+        let span = start..text.trim_end().len().max(start);
+        let message = failure.message().to_owned();
+        (key, ReadError { message, expected: String::new(), path: String::new(), span })
+    });
+    let error = failed(described::not_json(text.get(start..).unwrap_or_default(), failure, "object"));
+    Err(BrokenObject { error, entries, cut })
 }
 
 impl Entry<'_> {
-    fn detached(self, span: Range<usize>) -> Entry<'static> {
+    fn detached(self, span: &Range<usize>) -> Entry<'static> {
         Entry {
             key: self.key.into_owned().into(),
             value: Source::Json(self.value.text().to_owned().into()),
-            span,
+            span: span.clone(),
         }
     }
 }

@@ -32,6 +32,8 @@ pub(super) struct Parser<'a> {
     /// Whether a string was read that means something else in a text that is no strict JSON.
     diverged: bool,
     loose_escapes: bool,
+    /// Whether the end of the text closes all containers.
+    pub(super) closes_at_end: bool,
     pub(super) dialect: Dialect,
 }
 
@@ -62,6 +64,7 @@ impl<'a> Parser<'a> {
             receipts: Receipts::default(),
             diverged: false,
             loose_escapes: false,
+            closes_at_end: false,
             dialect,
         }
     }
@@ -587,6 +590,7 @@ impl<'a> Parser<'a> {
         match self.byte() {
             Some(byte) if byte == close => return Ok(false),
             Some(b',') if !first => {}
+            None if self.closes_at_end => return Ok(false),
             None => return Err(self.broken("")),
             _ if first => return Ok(true),
             Some(byte) => return self.separator_slip(byte),
@@ -602,6 +606,7 @@ impl<'a> Parser<'a> {
                 Err(self.broken("there is a comma but no item behind it"))
             }
             Some(b',') => self.commas(close),
+            None if self.closes_at_end => Ok(false),
             _ => Ok(true),
         }
     }
@@ -657,6 +662,10 @@ impl<'a> Parser<'a> {
             if self.byte() == Some(close) && !self.forgive(Slips::TRAILING_COMMA, comma) {
                 self.pos = comma;
             }
+        }
+        if self.byte().is_none() && self.closes_at_end {
+            self.leave();
+            return Ok(());
         }
         if self.byte() != Some(close) {
             return Err(if self.pos >= self.text.len() {
@@ -806,10 +815,12 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// The entries of the object at the place: each key with the place of its value.
+    /// The entries of the object at the place: each key with the place of its value. After a failure `list`
+    /// has those in front of it, and `open` the key whose value was being read.
     pub(super) fn entries(
         &mut self,
         list: &mut Vec<(Piece<'a>, std::ops::Range<usize>)>,
+        open: &mut Option<(Piece<'a>, usize)>,
     ) -> Result<(), Failure> {
         self.open()?;
         while self.more(b'}', list.is_empty())? {
@@ -817,8 +828,9 @@ impl<'a> Parser<'a> {
             self.colon()?;
             self.blank()?;
             let start = self.pos;
+            *open = Some((key, start));
             self.skip()?;
-            list.push((key, start..self.pos));
+            list.extend(open.take().map(|(key, _)| (key, start..self.pos)));
         }
         self.close(b'}')
     }

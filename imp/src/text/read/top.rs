@@ -250,6 +250,11 @@ impl<'a> Top<'_, 'a> {
         let tree = reading.tree;
         let text: Cow<'a, str> = match &reading.input.given {
             Given::Quoted(text) => Cow::Borrowed(text),
+            Given::Json(text)
+                if text.trim() == "null" || !described::takes_json_text(tree, reading.dialect) =>
+            {
+                return Err(Failure::expected("string"));
+            }
             Given::Json(text) => Cow::Owned(described::json_text(text, reading.dialect)?),
             Given::Text(text) => {
                 let text: Cow<'a, str> = if reading.input.unescape && tree.is_bare_text() {
@@ -363,7 +368,7 @@ impl<'a> Deserializer<'a> for Top<'_, 'a> {
             return self.json(described::word(reading.ty), |parser| parser.deserialize_any(visitor));
         }
         // Whether the text is JSON must be known before the visitor is used up.
-        let value = described::any(text, reading.dialect);
+        let value = described::any_of(text, reading.ty, reading.dialect);
         match value {
             Value::String(read) if read == text => visitor.visit_str(text),
             Value::String(read) => visitor.visit_string(read),
