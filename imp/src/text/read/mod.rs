@@ -271,8 +271,11 @@ pub(crate) fn entries(text: &str, options: ReadOptions) -> Result<Vec<Entry<'_>>
         (list, open, result, parser.must_repeat())
     };
     let (list, open, result, repeat) = match read(false) {
-        (.., true) => read(true),
-        read => read,
+        (.., true) => {
+            let (list, open, result, _) = read(true);
+            (list, open, result, true)
+        }
+        once => once,
     };
     let mut entries = Vec::with_capacity(list.len());
     for (key, span) in list {
