@@ -1,4 +1,49 @@
-//! Typed calls to language models.
+//! Typed calls to language models: two annotated structs become a prompt, and the reply becomes a struct.
+//!
+//! ```
+//! use imp::{Predict, Script, Signature};
+//!
+//! /// Answer in one word.
+//! #[derive(Signature)]
+//! #[signature(output = Answer)]
+//! struct Question {
+//!     question: String,
+//! }
+//!
+//! #[derive(Debug, Signature)]
+//! struct Answer {
+//!     answer: String,
+//!     /// How sure you are.
+//!     #[field(min = 0, max = 1)]
+//!     confidence: f64,
+//! }
+//!
+//! # async fn run() -> Result<(), imp::Error> {
+//! // In a service: `Predict::<Question>::new(OpenAi::from_env()?)`.
+//! let model = Script::new(["[[ ## answer ## ]]\nParis\n\n[[ ## confidence ## ]]\n0.9"]);
+//! let predict = Predict::<Question>::new(model);
+//! let answer = predict.call(&Question { question: "The capital of France?".into() }).await?;
+//! assert_eq!(answer.answer, "Paris");
+//! # Ok(())
+//! # }
+//! # let mut run = std::pin::pin!(run());
+//! # let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+//! # assert!(matches!(run.as_mut().poll(&mut context), std::task::Poll::Ready(Ok(()))));
+//! ```
+//!
+//! | to | see |
+//! | --- | --- |
+//! | declare a signature, and every attribute | [`derive@Signature`] |
+//! | describe one at run time, by text or by data | [`SignatureSpec`], [`Fields`] |
+//! | make messages and read replies without a model | [`Chat`], [`Json`], [`Xml`] |
+//! | call a model | [`Predict`], [`ChainOfThought`], [`Prediction`] |
+//! | choose a model, or bring your own | [`OpenAi`], [`LanguageModel`], [`lm`] |
+//! | test without a model | [`Script`] |
+//! | see what went wrong | [`Error`], [`ParseError`], [`FormatError`], [`SpecError`], [`LmError`] |
+//! | write an adapter of your own | [`Adapter`] |
+//!
+//! Everything up to [`Chat`] is pure: no I/O, no clock, no randomness. The HTTP clients sit behind the
+//! features `reqwest` (the default) and `ureq`.
 
 // The derive names this crate as `::imp`, also in its own tests.
 #[cfg(test)]
@@ -64,3 +109,8 @@ pub use text::read::{ReadError, ReadOptions, Source};
 pub use text::write::{FieldWriter, Presence};
 pub use types::AnswerShape;
 pub use value::{Map, Value};
+
+/// The README's programs are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

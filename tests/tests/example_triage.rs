@@ -1,20 +1,35 @@
 //! The example `triage` as a user runs it: a typed result from the recorded reply, and another outcome if a marker of the
 //! reply is gone.
 
+mod common;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+
+use common::openai_schema::violations;
+use common::server::{Server, says};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 fn triage(arguments: &[&str]) -> Output {
-    let output = Command::new(env!("CARGO"))
+    triage_at(None, arguments)
+}
+
+/// The example with a server to ask, or without.
+fn triage_at(url: Option<&str>, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO"));
+    if let Some(url) = url {
+        command.env("IMP_BASE_URL", url);
+    } else {
+        command.env_remove("IMP_BASE_URL");
+    }
+    let output = command
         .args(["run", "-q", "-p", "imp-examples", "--example", "triage", "--"])
         .args(arguments)
         .current_dir(root())
         .env_remove("OPENAI_API_KEY")
-        .env_remove("IMP_BASE_URL")
         .output();
     output.expect("cargo runs")
 }
@@ -62,6 +77,20 @@ fn the_prompt_is_what_is_sent() {
         stdout
             .contains("In adhering to this structure, your objective is: \n        Route the support ticket")
     );
+}
+
+/// What the example sends to a server is what OpenAI's own schema takes, and its answer is printed.
+#[test]
+fn the_request_is_one_that_openai_takes() {
+    let server = Server::start(vec![says(&recorded())]);
+    let output = triage_at(Some(&server.url), &[]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stdout), text(&triage(&[]).stdout));
+    let received = server.received();
+    assert_eq!(received.len(), 1);
+    assert_eq!(received[0].line, "POST /v1/chat/completions");
+    assert_eq!(received[0].body["messages"].as_array().map(Vec::len), Some(6));
+    assert_eq!(violations(&received[0].body), Vec::<String>::new());
 }
 
 /// A marker line taken out of the reply makes its output missing, and that is the outcome.

@@ -89,14 +89,14 @@ fn round_trip(chat: &Chat, dialect: Dialect, types: Types, seeds: std::ops::Rang
 
 #[test]
 fn plain_values_come_back() {
-    round_trip(&Chat::new(), Dialect::Plain, Types::All, 0..4000);
+    round_trip(&Chat::new(), Dialect::Plain, Types::All, 0..1500);
 }
 
 /// DSPy's prompts quote nothing; with the switch for markers, everything that needs no quotes comes back.
 #[test]
 fn dspy_values_come_back() {
     let chat = Chat::new().dialect(Dialect::Dspy).escape_markers(true);
-    round_trip(&chat, Dialect::Dspy, Types::Unquoted, 0..4000);
+    round_trip(&chat, Dialect::Dspy, Types::Unquoted, 0..1500);
 }
 
 /// The names of the lines that any reader could take for a marker: at the start of a line, after anything that does not
@@ -122,7 +122,7 @@ fn markers(text: &str, any_break: bool) -> Vec<&str> {
 fn no_value_opens_a_section() {
     let chat = Chat::new();
     let mut escaped = 0;
-    for seed in 0..4000 {
+    for seed in 0..1500 {
         let mut rng = Rng::new(seed);
         let described = Described::any(&mut rng, Types::All);
         let spec = SignatureSpec::from_json(&described.json).unwrap();
@@ -144,7 +144,7 @@ fn no_value_opens_a_section() {
         assert_eq!(markers(&answer, bare(&described.outputs)), names, "seed {seed}\n{answer}");
         escaped += usize::from(answer.contains("\\[[") || request.contains("\\[["));
     }
-    assert!(escaped > 500, "only {escaped} messages had anything to escape");
+    assert!(escaped > 200, "only {escaped} messages had anything to escape");
 }
 
 /// The descriptions of a generated signature survive its serialisation: the same prompts come out.

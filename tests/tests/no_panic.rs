@@ -1,8 +1,8 @@
 //! No public pure function panics, whatever it is given.
 
 use imp::{
-    Adapter as _, Chat, Demo, Dialect, Fields, FormatOptions, Json as JsonAdapter, Missing, SignatureSpec,
-    Value,
+    Adapter, Chat, Demo, Dialect, Fields, FormatOptions, Json as JsonAdapter, Missing, SignatureSpec, Value,
+    Xml,
 };
 use imp_tests::generate::{Described, Rng, Types, any_json, any_value, hostile, noise, text};
 use serde_json::Value as Json;
@@ -21,8 +21,8 @@ fn mutated(rng: &mut Rng, text: &str) -> String {
             }
             1 => chars.insert(at, chars[at]),
             2 => {
-                chars[at] =
-                    *rng.pick(&[&'[', &']', &'{', &'"', &',', &':', &'é', &'\u{0}', &'\\', &'\n', &'-', &'>'])
+                let sign = ['[', ']', '{', '"', ',', ':', 'é', '\u{0}', '\\', '\n', '-', '>'];
+                chars[at] = sign[rng.below(sign.len())];
             }
             _ => chars.truncate(at),
         }
@@ -76,12 +76,16 @@ fn exercise(rng: &mut Rng, spec: &SignatureSpec) {
         }
         let _ = chat.read_fields(spec, any_value(rng, 3));
         let _ = chat.read_fields(spec, Value::from(values(rng).into_map()));
-        let json = JsonAdapter::new().dialect(dialect);
-        let _ = (
-            json.messages(spec, &values(rng), &options),
-            json.output_form(spec),
-            json.sections(spec, &answer),
-        );
+        let others: [Box<dyn Adapter>; 2] =
+            [Box::new(JsonAdapter::new().dialect(dialect)), Box::new(Xml::new().dialect(dialect))];
+        for adapter in others {
+            let _ = (adapter.messages(spec, &values(rng), &options), adapter.output_form(spec));
+            let answer =
+                adapter.assistant_content(spec, &values(rng), Missing::Say("none")).unwrap_or_default();
+            for reply in [answer.clone(), mutated(rng, &answer), noise(rng)] {
+                let _ = adapter.sections(spec, &reply);
+            }
+        }
     }
     let _ = serde_json::to_string(spec);
     let _ = spec.clone().with_instructions(noise(rng)).with_description(text(rng), noise(rng));
@@ -91,7 +95,7 @@ fn exercise(rng: &mut Rng, spec: &SignatureSpec) {
 fn lines() {
     let valid = r#"intent, plan: str "the plan" -> team: enum[atlas,beacon], scores: array[array[float]], why: short_span"#;
     let (mut good, mut bad) = (0, 0);
-    for seed in 0..20_000 {
+    for seed in 0..6000 {
         let mut rng = Rng::new(seed);
         let line = match rng.below(4) {
             0 => noise(&mut rng),
@@ -101,7 +105,7 @@ fn lines() {
         match SignatureSpec::parse(&line) {
             Ok(spec) => {
                 good += 1;
-                if good % 20 == 0 {
+                if good % 4 == 0 {
                     exercise(&mut rng, &spec);
                 }
             }
@@ -111,13 +115,13 @@ fn lines() {
             }
         }
     }
-    assert!(good > 1000 && bad > 1000, "{good} good and {bad} bad lines");
+    assert!(good > 300 && bad > 300, "{good} good and {bad} bad lines");
 }
 
 #[test]
 fn data() {
     let (mut good, mut bad) = (0, 0);
-    for seed in 0..6000 {
+    for seed in 0..2500 {
         let mut rng = Rng::new(seed);
         let described = Described::any(&mut rng, Types::All).json;
         let json = match rng.below(3) {
@@ -135,71 +139,73 @@ fn data() {
         // The same through serde, from a text that may be cut short.
         let _ = serde_json::from_str::<SignatureSpec>(&mutated(&mut rng, &json.to_string()));
     }
-    assert!(good > 1000 && bad > 1000, "{good} good and {bad} bad signatures");
+    assert!(good > 500 && bad > 500, "{good} good and {bad} bad signatures");
+}
+
+const WORDS: [&str; 20] = [
+    "type",
+    "properties",
+    "items",
+    "anyOf",
+    "oneOf",
+    "allOf",
+    "enum",
+    "const",
+    "$ref",
+    "$defs",
+    "required",
+    "format",
+    "minimum",
+    "maxLength",
+    "pattern",
+    "prefixItems",
+    "additionalProperties",
+    "default",
+    "description",
+    "multipleOf",
+];
+
+fn schema(rng: &mut Rng, depth: usize) -> Json {
+    if depth == 0 || rng.once_in(4) {
+        return any_json(rng, 1);
+    }
+    let mut map = serde_json::Map::new();
+    for _ in 0..rng.below(4) {
+        let word = rng.pick(&WORDS);
+        let value = match word {
+            "type" => {
+                (*rng.pick(&["string", "integer", "number", "object", "array", "null", "boolean"])).into()
+            }
+            "$ref" => (*rng.pick(&["#", "#/$defs/a", "#/$defs/b", "#/definitions/a"])).into(),
+            "properties" | "$defs" => {
+                serde_json::json!({ "a": schema(rng, depth - 1), "b": schema(rng, depth - 1) })
+            }
+            "anyOf" | "oneOf" | "allOf" | "prefixItems" => {
+                (0..rng.below(4)).map(|_| schema(rng, depth - 1)).collect()
+            }
+            "items" | "additionalProperties" => schema(rng, depth - 1),
+            "pattern" => hostile(rng).into(),
+            _ => any_json(rng, 1),
+        };
+        map.insert(word.to_owned(), value);
+    }
+    Json::Object(map)
 }
 
 /// JSON Schemas given as types.
 #[test]
 fn schemas() {
-    let words = [
-        "type",
-        "properties",
-        "items",
-        "anyOf",
-        "oneOf",
-        "allOf",
-        "enum",
-        "const",
-        "$ref",
-        "$defs",
-        "required",
-        "format",
-        "minimum",
-        "maxLength",
-        "pattern",
-        "prefixItems",
-        "additionalProperties",
-        "default",
-        "description",
-        "multipleOf",
-    ];
-    fn schema(rng: &mut Rng, words: &[&str], depth: usize) -> Json {
-        if depth == 0 || rng.once_in(4) {
-            return any_json(rng, 1);
-        }
-        let mut map = serde_json::Map::new();
-        for _ in 0..rng.below(4) {
-            let word = rng.pick(words);
-            let value = match word {
-                "type" => {
-                    (*rng.pick(&["string", "integer", "number", "object", "array", "null", "boolean"])).into()
-                }
-                "$ref" => (*rng.pick(&["#", "#/$defs/a", "#/$defs/b", "#/definitions/a"])).into(),
-                "properties" | "$defs" => {
-                    serde_json::json!({ "a": schema(rng, words, depth - 1), "b": schema(rng, words, depth - 1) })
-                }
-                "anyOf" | "oneOf" | "allOf" | "prefixItems" => {
-                    (0..rng.below(4)).map(|_| schema(rng, words, depth - 1)).collect()
-                }
-                "items" | "additionalProperties" => schema(rng, words, depth - 1),
-                "pattern" => hostile(rng).into(),
-                _ => any_json(rng, 1),
-            };
-            map.insert(word.to_owned(), value);
-        }
-        Json::Object(map)
-    }
     let mut good = 0;
-    for seed in 0..6000 {
+    for seed in 0..3000 {
         let mut rng = Rng::new(seed);
-        let ty = schema(&mut rng, &words, 4);
+        let ty = schema(&mut rng, 4);
         let json = serde_json::json!({ "outputs": [{ "name": "x", "type": { "schema": ty } }] });
         if let Ok(spec) = SignatureSpec::from_json(&json) {
             good += 1;
             exercise(&mut rng, &spec);
         }
     }
-    assert!(good > 1000, "{good} good schemas");
+    assert!(good > 500, "{good} good schemas");
 }
 
 /// Depth is bounded everywhere.
@@ -245,7 +251,7 @@ fn deep_nesting() {
 #[test]
 fn values_and_fields() {
     let (mut good, mut bad) = (0, 0);
-    for seed in 0..10_000 {
+    for seed in 0..5000 {
         let mut rng = Rng::new(seed);
         let value = any_value(&mut rng, 4);
         let written = serde_json::to_string(&value).unwrap();
@@ -262,5 +268,5 @@ fn values_and_fields() {
             Err(_) => bad += 1,
         }
     }
-    assert!(good > 100 && bad > 100, "{good} good and {bad} bad texts");
+    assert!(good > 50 && bad > 50, "{good} good and {bad} bad texts");
 }

@@ -19,7 +19,7 @@ fn program(text: &str, script: &Script) -> Predict<Fields> {
 }
 
 fn parse_error(error: &Error) -> (ParseErrorKind, String) {
-    error.as_parse().map(|error| (error.kind(), error.to_string())).unwrap_or_else(|| panic!("{error:?}"))
+    error.as_parse().map_or_else(|| panic!("{error:?}"), |error| (error.kind(), error.to_string()))
 }
 
 #[tokio::test]

@@ -59,7 +59,7 @@ fn values_as_text() {
     ]);
 }
 
-/// CPython's `repr`, alone and inside JSON.
+/// Python's `repr`, alone and inside JSON.
 #[test]
 fn floats() {
     for (value, text) in [

@@ -38,7 +38,7 @@ fn instructions_are_dedented_and_indented() {
         ("  One.\nTwo.", &["One.", "Two."]),
         ("Use [[ ## b ## ]].", &["Use [[ ## b ## ]]."]),
     ] {
-        let expected: String = lines.iter().map(|line| format!("\n        {line}")).collect();
+        let expected = lines.iter().flat_map(|line| ["\n        ", line]).collect::<String>();
         assert_eq!(objective(raw), expected, "{raw:?}");
     }
 }

@@ -9,7 +9,7 @@ fn none_of(names: &str) -> String {
     format!("The response has none of the requested output fields: {names}.")
 }
 
-fn missing(error: ParseError, message: &str, names: &[&str]) {
+fn missing(error: &ParseError, message: &str, names: &[&str]) {
     assert_eq!(error.kind(), ParseErrorKind::MissingFields);
     assert_eq!(error.to_string(), message);
     assert_eq!(error.missing(), names);
@@ -99,7 +99,7 @@ fn row_40_two_outputs() {
 fn row_41_a_bare_object() {
     let spec = line("q -> answer, score: float");
     let error = read(&spec, r#"{"answer": "Paris", "score": 1.0}"#).unwrap_err();
-    missing(error, &none_of("answer, score"), &["answer", "score"]);
+    missing(&error, &none_of("answer, score"), &["answer", "score"]);
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn row_43_half_a_marker() {
     let spec = line("q -> reasoning, answer");
     let error = read(&spec, "[[ ## reasoning ## ]]\nr\n[[ ## answer ]]\nParis").unwrap_err();
     assert_eq!(error.fields(), &fields(&json!({ "reasoning": "r\n[[ ## answer ]]\nParis" })));
-    missing(error, "The response is missing required output fields: answer.", &["answer"]);
+    missing(&error, "The response is missing required output fields: answer.", &["answer"]);
 }
 
 /// Values of another JSON type on a text output.
@@ -147,10 +147,10 @@ fn row_35_null() {
         json!({ "answer": null, "b": "" })
     );
     let error = read_json(&both, json!({ "answer": "x", "b": null })).unwrap_err();
-    missing(error, "The response is missing required output fields: b.", &["b"]);
+    missing(&error, "The response is missing required output fields: b.", &["b"]);
     // A null counts as absent, and a reply without any output is an error whatever is optional.
     let error = read_json(&both, json!({ "answer": null, "b": null })).unwrap_err();
-    missing(error, &none_of("answer, b"), &["answer", "b"]);
+    missing(&error, &none_of("answer, b"), &["answer", "b"]);
 }
 
 fn with_defaults() -> SignatureSpec {
@@ -175,7 +175,7 @@ fn rows_45_to_47_defaults() {
     assert_eq!(read(&spec, text).unwrap(), falsy, "row 46");
     let error = read(&spec, "[[ ## note ## ]]\nx\n[[ ## tags ## ]]\n[]").unwrap_err();
     assert_eq!(error.fields().get("note"), Some(&"x".into()));
-    missing(error, "The response is missing required output fields: answer.", &["answer"]);
+    missing(&error, "The response is missing required output fields: answer.", &["answer"]);
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn row_48_other_formats() {
         {
             let error = read(&spec, reply).unwrap_err();
             assert_eq!(error.reply(), reply);
-            missing(error, &none_of(names), &names.split(", ").collect::<Vec<_>>());
+            missing(&error, &none_of(names), &names.split(", ").collect::<Vec<_>>());
         }
     }
 }
@@ -203,7 +203,7 @@ fn rows_52_and_53_partial_replies() {
     let reply = "[[ ## answer ## ]]\nParis";
     let error = read(&line("q -> reasoning, answer"), reply).unwrap_err();
     assert_eq!(error.fields(), &fields(&json!({ "answer": "Paris" })));
-    missing(error, "The response is missing required output fields: reasoning.", &["reasoning"]);
+    missing(&error, "The response is missing required output fields: reasoning.", &["reasoning"]);
     let spec = data(&json!({ "outputs": [
         { "name": "reasoning", "type": { "optional": "str" } }, { "name": "answer" }, { "name": "source", "default": "unknown" },
     ] }));
@@ -246,7 +246,7 @@ fn rows_54_to_57_text_field() {
         assert_eq!(read(&step(true), reply).unwrap(), nothing, "row 57: {reply:?}");
         let required = data(&json!({ "outputs": [{ "name": "a", "text_field": true }] }));
         let error = read(&required, reply).unwrap_err();
-        missing(error, "The response is missing required output fields: a.", &["a"]);
+        missing(&error, "The response is missing required output fields: a.", &["a"]);
     }
     for reply in [
         "<next_thought>Look</next_thought>",
@@ -255,17 +255,17 @@ fn rows_54_to_57_text_field() {
         "{'tool_calls': []}",
     ] {
         let error = read(&step(true), reply).unwrap_err();
-        missing(error, &none_of("next_thought, tool_calls"), &["next_thought", "tool_calls"]);
+        missing(&error, &none_of("next_thought, tool_calls"), &["next_thought", "tool_calls"]);
     }
     // Row 60's Chat part: an empty object is not a step that said nothing.
     let error = read_json(&step(true), json!({})).unwrap_err();
-    missing(error, &none_of("next_thought, tool_calls"), &["next_thought", "tool_calls"]);
+    missing(&error, &none_of("next_thought, tool_calls"), &["next_thought", "tool_calls"]);
 }
 
 #[test]
 fn row_59_no_text_field() {
     let error = read(&step(false), "I should look it up.").unwrap_err();
-    missing(error, &none_of("next_thought, tool_calls"), &["next_thought", "tool_calls"]);
+    missing(&error, &none_of("next_thought, tool_calls"), &["next_thought", "tool_calls"]);
 }
 
 #[test]
@@ -298,7 +298,7 @@ fn wrong_values_together() {
     assert_eq!(error.fields(), &fields(&json!({ "d": "fine" })));
     let error = read(&spec, "[[ ## b ## ]]\ny?\n[[ ## d ## ]]\nfine").unwrap_err();
     assert_eq!(error.failures().len(), 1);
-    missing(error, "The response is missing required output fields: a, c.", &["a", "c"]);
+    missing(&error, "The response is missing required output fields: a, c.", &["a", "c"]);
 }
 
 /// What an error shows of a value is where it stands in the reply, in bytes.

@@ -45,7 +45,7 @@ fn scalars() {
         ("§8.4 integer", json!("int"), "forty two", Err(": expected integer")),
         ("§8.4 integer", json!("int"), "42 items", Err(": expected integer")),
         ("§8.4 integer", json!("int"), "", Err(": expected integer")),
-        ("36", json!("float"), "3.14", Ok(json!(3.14))),
+        ("36", json!("float"), "3.25", Ok(json!(3.25))),
         ("§8.4 float", json!("float"), "42", Ok(json!(42.0))),
         ("§8.4 float", json!("number"), "1e-3", Ok(json!(0.001))),
         ("§8.4 float", json!("float"), "85%", Err(": expected number")),

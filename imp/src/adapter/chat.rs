@@ -148,5 +148,5 @@ impl Adapter for Chat {
 /// another format's way to give an output (Imp §8.2).
 pub(crate) fn is_prose(spec: &SignatureSpec, reply: &str) -> bool {
     let names = spec.outputs.iter().map(|field| field.name.as_str());
-    !trim(reply).is_empty() && !scan::has_tag(reply, names.clone()) && !scan::has_key(reply, names)
+    !trim(reply).is_empty() && !scan::has_tag(reply, &names) && !scan::has_key(reply, &names)
 }

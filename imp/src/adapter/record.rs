@@ -363,13 +363,11 @@ const NULL: Source<'static> = Source::Json(Cow::Borrowed("null"));
 
 impl Record for Fields {
     fn write(&self, _: usize, field: &FieldSpec, out: &mut FieldWriter<'_>) -> Result<(), WriteError> {
-        match self.get(&field.name) {
-            Some(value) => out.data(value),
-            None => {
-                out.absent();
-                Ok(())
-            }
+        if let Some(value) = self.get(&field.name) {
+            return out.data(value);
         }
+        out.absent();
+        Ok(())
     }
 }
 

@@ -46,8 +46,10 @@ pub(crate) fn strict_schema(title_of_all: &str, fields: &[Arc<FieldSpec>], diale
     for field in fields {
         let mut printer = Printer { strict: true, ..Printer::new(&field.tree, dialect) };
         let mut schema = match (&field.tree.root.kind, dialect) {
-            (Kind::Object(Object { name, .. }), Dialect::Dspy)
-            | (Kind::Choice(Choice { name: Some(name), .. }), Dialect::Dspy) => {
+            (
+                Kind::Object(Object { name, .. }) | Kind::Choice(Choice { name: Some(name), .. }),
+                Dialect::Dspy,
+            ) => {
                 // pydantic keeps every named type among the definitions.
                 let def = printer.node(&field.tree.root, Place::Other);
                 printer.defs.insert(name.as_str(), def);

@@ -1,4 +1,4 @@
-//! The XML adapter: one element for each field (DSPy's XMLAdapter, Imp §11).
+//! The XML adapter: one element for each field (DSPy's `XMLAdapter`, Imp §11).
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -25,7 +25,8 @@ use crate::types::{Kind, Type, TypeTree};
 /// The adapter that writes and reads one XML element for each field.
 ///
 /// It is the one to use with a model that was trained on tags. Lists and objects are elements inside
-/// elements.
+/// elements. A reply may have 64 levels and 10,000 elements; the five entities of XML are decoded, and
+/// declarations, doctypes and entities of a reply's own are refused.
 ///
 /// ```
 /// use imp::{Signature, Xml};
@@ -45,6 +46,15 @@ use crate::types::{Kind, Type, TypeTree};
 /// let xml = Xml::new();
 /// let messages = xml.format(&Question { question: "Which fruits are red?" })?;
 /// assert!(messages[1].text().starts_with("<question>\nWhich fruits are red?\n</question>\n\n"));
+///
+/// let reply = "<answer>Three &amp; more</answer>\n<sources><item>a</item><item>b</item></sources>";
+/// let answer: Answer = xml.parse(reply)?;
+/// assert_eq!(answer.answer, "Three & more");
+/// assert_eq!(answer.sources, ["a", "b"]);
+///
+/// // Tags that nobody asked for are ignored; what is no XML is an error that says what to do.
+/// let error = xml.parse::<Answer>("<answer>R&D</answer>").unwrap_err();
+/// assert!(error.to_string().ends_with("write `&amp;` (line 1, column 10)"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default)]
@@ -83,14 +93,25 @@ impl Xml {
         element(&field.name, out, |out| {
             let start = out.len();
             let presence = assembly::value(self, field, outputs, index, out)?;
-            if is_empty_text(tree, self.dialect, presence, out.get(start..).unwrap_or_default()) {
-                // An empty element would be read as no text at all.
-                let text = out.split_off(start);
-                push_string(out, &text);
+            let is_text = is_text(tree);
+            let blank = out.get(start..).is_some_and(|text| text.trim().is_empty());
+            if self.dialect == Dialect::Plain
+                && is_text
+                && tree.nullable()
+                && blank
+                && presence == Presence::Present
+            {
+                // An empty element is no text at all (law 6).
+                out.truncate(start);
+                out.push_str("\"\"");
             }
             // DSPy escapes plain texts only, and so some of what it writes is no XML.
             if self.dialect == Dialect::Plain || matches!(tree.root.kind, Kind::String) {
-                xml::escape(out, start);
+                xml::escape(
+                    out,
+                    start,
+                    if is_text || self.dialect == Dialect::Dspy { xml::push_text } else { xml::push_exact },
+                );
             }
             Ok(presence)
         })
@@ -339,7 +360,6 @@ fn is_bare_prose(spec: &SignatureSpec, reply: &str, dialect: Dialect) -> bool {
 /// place for more than one.
 fn section<'r>(tree: &TypeTree, nodes: &[Node<'_, 'r>], dialect: Dialect) -> Option<Section<'r>> {
     let ty = tree.present(&tree.root);
-    let is_text = matches!(ty.kind, Kind::String | Kind::Reasoning | Kind::Code { .. });
     let converted = || {
         let mut json = String::new();
         Convert { tree, dialect }.value(nodes, &mut json);
@@ -349,7 +369,7 @@ fn section<'r>(tree: &TypeTree, nodes: &[Node<'_, 'r>], dialect: Dialect) -> Opt
     match nodes {
         [] => Some(Section::default()),
         [node] if node.is_leaf() => Some(leaf(tree, *node, dialect)),
-        [node] if is_text => Some(Section::text(node.text(), 0).made_from(node.bytes())),
+        [node] if is_text(tree) => Some(Section::text(node.text(), 0).made_from(node.bytes())),
         [_] => Some(converted()),
         [first, ..] => {
             let many = match &ty.kind {
@@ -358,7 +378,9 @@ fn section<'r>(tree: &TypeTree, nodes: &[Node<'_, 'r>], dialect: Dialect) -> Opt
                     branches.iter().any(|branch| matches!(tree.present(branch).kind, Kind::List { .. }))
                 }
                 // DSPy takes the first object.
-                Kind::Object(_) | Kind::Map { .. } => dialect == Dialect::Dspy && !first.is_leaf(),
+                Kind::Object(_) | Kind::Map { .. } => {
+                    dialect == Dialect::Dspy && (!first.is_leaf() || first.text().is_empty())
+                }
                 _ => false,
             };
             many.then(converted)
@@ -369,29 +391,78 @@ fn section<'r>(tree: &TypeTree, nodes: &[Node<'_, 'r>], dialect: Dialect) -> Opt
 /// The section of an element with nothing but text in it: the text as in any other section, but for what
 /// only XML says otherwise.
 fn leaf<'r>(tree: &TypeTree, node: Node<'_, 'r>, dialect: Dialect) -> Section<'r> {
-    let ty = tree.present(&tree.root);
     let text = node.text();
-    let is_null = matches!(&*text, "None" | "null") && tree.nullable();
-    let says_otherwise = match &ty.kind {
-        Kind::List { .. } if dialect == Dialect::Dspy && !is_null => !text.starts_with('['),
-        Kind::List { .. } | Kind::Tuple(_) | Kind::Map { .. } | Kind::Object(_) => text.is_empty(),
-        Kind::String | Kind::Reasoning | Kind::Code { .. }
-            if dialect == Dialect::Plain && tree.nullable() =>
-        {
-            text.is_empty() || xml::optional_text(&text).is_some_and(|content| content.trim().is_empty())
-        }
-        _ => text.is_empty() && tree.nullable(),
+    let json = match dialect {
+        Dialect::Plain => plain_leaf(tree, &text),
+        Dialect::Dspy => dspy_leaf(tree, &text),
     };
-    let section = match () {
-        () if !says_otherwise => match text {
-            Cow::Borrowed(text) => return Section::text(text, node.start()),
-            Cow::Owned(text) => Section::text(text, 0),
-        },
+    let section = match (json, text) {
+        (Some(json), _) => Section::json(json, 0),
         // DSPy's null is a value, also where there is a default; Imp's is none (§8.3).
-        () if text.is_empty() && tree.nullable() && dialect == Dialect::Dspy => Section::text("null", 0),
-        () => Section::json(xml::scalar(tree, Some(&tree.root), &text, dialect).into_owned(), 0),
+        (None, text) if dialect == Dialect::Dspy && is_dspy_null(tree, &text) => Section::text("null", 0),
+        (None, Cow::Borrowed(text)) => return Section::text(text, node.start()),
+        (None, Cow::Owned(text)) => Section::text(text, 0),
     };
     section.made_from(node.bytes())
+}
+
+/// The JSON of a text alone in its element, if that is not what a section's text would be.
+fn plain_leaf(tree: &TypeTree, text: &str) -> Option<String> {
+    let is_null = text == "null" && tree.nullable();
+    let says_otherwise = match &tree.present(&tree.root).kind {
+        Kind::List { .. } if !is_null => text.is_empty() || xml::is_one_item(text, Dialect::Plain),
+        Kind::List { .. } | Kind::Tuple(_) | Kind::Map { .. } | Kind::Object(_) => text.is_empty(),
+        Kind::String | Kind::Reasoning | Kind::Code { .. } => {
+            tree.nullable() && (text.is_empty() || xml::quoted_blank(text))
+        }
+        Kind::Union { .. } => text.is_empty() || xml::quoted_blank(text),
+        _ => text.is_empty() && tree.nullable(),
+    };
+    says_otherwise.then(|| xml::scalar(tree, Some(&tree.root), text, Dialect::Plain).into_owned())
+}
+
+/// An element without text is no value, and so is `None` where it can be no text.
+fn is_dspy_null(tree: &TypeTree, text: &str) -> bool {
+    let is_reasoning = matches!(tree.present(&tree.root).kind, Kind::Reasoning);
+    tree.nullable() && (text.is_empty() || (is_reasoning && text == "None"))
+}
+
+/// The same in DSPy's dialect: what `XMLAdapter.parse` makes of the type, or of the first branch of a union that
+/// takes it.
+fn dspy_leaf(tree: &TypeTree, text: &str) -> Option<String> {
+    let nullable = tree.nullable();
+    if text.is_empty() && nullable {
+        return None;
+    }
+    let is_text = |ty: &Type| matches!(tree.present(ty).kind, Kind::String | Kind::Any);
+    let scalar = |ty: &Type| Some(xml::scalar(tree, Some(ty), text, Dialect::Dspy).into_owned());
+    let root = tree.present(&tree.root);
+    match &root.kind {
+        Kind::List { items, .. } => {
+            let none =
+                nullable && (text == "null" || (text == "None" && !items.as_deref().is_some_and(is_text)));
+            if none { None } else { xml::is_one_item(text, Dialect::Dspy).then(|| scalar(root)).flatten() }
+        }
+        // A `Reasoning` is an object to pydantic, and one without its content is none.
+        Kind::Map { .. } | Kind::Object(_) | Kind::Reasoning if text.is_empty() => Some("{}".to_owned()),
+        Kind::Union { branches, .. } => {
+            let mut present =
+                branches.iter().filter(|branch| !matches!(tree.resolve(branch).kind, Kind::Null));
+            if text.is_empty() {
+                let any_text = branches.iter().any(is_text);
+                let empty = |ty: &&Type| match &tree.present(ty).kind {
+                    Kind::List { .. } | Kind::Map { .. } => true,
+                    Kind::Object(object) => object.properties.iter().all(|property| !property.required),
+                    _ => any_text,
+                };
+                return present.find(empty).and_then(scalar);
+            }
+            let is_list = |ty: &&Type| matches!(tree.present(ty).kind, Kind::List { .. });
+            let first = present.next().filter(is_list).filter(|_| !(nullable && text == "None"))?;
+            xml::is_one_item(text, Dialect::Dspy).then(|| scalar(first)).flatten()
+        }
+        _ => None,
+    }
 }
 
 /// Writes `<name>`, a line each for what `write` writes, and `</name>`; nothing for a field without a value.
@@ -401,7 +472,7 @@ fn element(
     write: impl FnOnce(&mut String) -> Result<Presence, FormatError>,
 ) -> Result<Presence, FormatError> {
     let start = out.len();
-    let _ = write!(out, "<{name}>\n");
+    let _ = writeln!(out, "<{name}>");
     let presence = write(out)?;
     if presence == Presence::Absent {
         out.truncate(start);
@@ -411,13 +482,9 @@ fn element(
     Ok(presence)
 }
 
-/// Whether the bare text of an optional text would be an empty element.
-fn is_empty_text(tree: &TypeTree, dialect: Dialect, presence: Presence, text: &str) -> bool {
-    dialect == Dialect::Plain
-        && presence == Presence::Present
-        && tree.nullable()
-        && matches!(tree.present(&tree.root).kind, Kind::String | Kind::Reasoning | Kind::Code { .. })
-        && text.trim().is_empty()
+/// Whether the values are texts as they stand.
+fn is_text(tree: &TypeTree) -> bool {
+    matches!(tree.present(&tree.root).kind, Kind::String | Kind::Reasoning | Kind::Code { .. })
 }
 
 /// Whether a type's values are elements inside their field's element: lists and objects.
@@ -496,7 +563,9 @@ impl<'t> Skeleton<'t> {
             }
             Some(Kind::List { items, .. }) => self.element(out, "item", items.as_deref(), room),
             Some(Kind::Tuple(items)) => {
-                items.iter().for_each(|item| self.element(out, "item", Some(item), room));
+                for item in items {
+                    self.element(out, "item", Some(item), room);
+                }
             }
             Some(Kind::Object(object)) => {
                 for property in &object.properties {

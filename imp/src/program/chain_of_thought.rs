@@ -5,16 +5,16 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use crate::adapter::Adapter;
 use crate::adapter::demo::Demo;
 use crate::adapter::record::{FieldReader, Inputs, Outputs, Record, Signature};
-use crate::error::{FormatError, SpecError, WriteError};
-use crate::lm::{Config, LanguageModel};
-use crate::message::Message;
+use crate::error::{SpecError, WriteError};
+use crate::fields::Fields;
+use crate::lm::LanguageModel;
 use crate::spec::{FieldSpec, SignatureSpec};
 use crate::text::write::FieldWriter;
 
 use super::Program;
+use super::builder::program_methods;
 use super::call::Call;
 
 /// Outputs with the reasoning that led to them. It derefs to the outputs.
@@ -66,6 +66,19 @@ impl<O: Outputs> Outputs for Reasoned<O> {
             reasoning: reader.partial(0).unwrap_or_default(),
             outputs: reader.after(1, O::read_partial),
         }
+    }
+}
+
+/// The outputs of a demo whose reasoning is missing.
+struct WithoutReasoning<O>(O);
+
+impl<O: Record> Record for WithoutReasoning<O> {
+    fn write(&self, index: usize, field: &FieldSpec, out: &mut FieldWriter<'_>) -> Result<(), WriteError> {
+        if let Some(index) = index.checked_sub(1) {
+            return self.0.write(index, field, out);
+        }
+        out.absent();
+        Ok(())
     }
 }
 
@@ -127,6 +140,27 @@ impl<I: Signature> ChainOfThought<I> {
     }
 }
 
+impl ChainOfThought<Fields> {
+    /// A program of a signature that is described at run time.
+    ///
+    /// ```
+    /// use imp::{ChainOfThought, Script, SignatureSpec};
+    ///
+    /// let spec = SignatureSpec::parse("question -> answer")?;
+    /// let program = ChainOfThought::from_spec(&spec, Script::new(["[[ ## answer ## ]]\nParis"]))?;
+    /// # let _ = program;
+    /// # Ok::<(), imp::SpecError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The signature has a field `reasoning` already.
+    pub fn from_spec(spec: &SignatureSpec, lm: impl LanguageModel + 'static) -> Result<Self, SpecError> {
+        let spec = with_reasoning(spec)?;
+        Ok(ChainOfThought { program: Program::new(Ok(Arc::new(spec)), Arc::new(lm)), inputs: PhantomData })
+    }
+}
+
 /// The signature with an output `reasoning` before the others, described as DSPy describes it, which
 /// renders as no description.
 fn with_reasoning(spec: &SignatureSpec) -> Result<SignatureSpec, SpecError> {
@@ -136,14 +170,16 @@ fn with_reasoning(spec: &SignatureSpec) -> Result<SignatureSpec, SpecError> {
     let outputs = std::iter::once(Arc::new(reasoning)).chain(spec.outputs.iter().cloned()).collect();
     SignatureSpec::build(
         spec.name.clone(),
-        // The default sentence names the outputs, the new one too.
-        spec.instructions.clone(),
+        // DSPy keeps the default sentence of the signature as it was, which does not name the reasoning.
+        Some(spec.instructions().into_owned()),
         spec.inputs.clone(),
         outputs,
         spec.text_field.map(|at| at + 1),
         spec.dialect,
     )
 }
+
+program_methods!(ChainOfThought);
 
 impl<I: Inputs> ChainOfThought<I> {
     /// The call for some inputs; it is sent when it is awaited.
@@ -152,21 +188,6 @@ impl<I: Inputs> ChainOfThought<I> {
         I: Sync,
     {
         Call::new(&self.program, inputs)
-    }
-
-    /// The messages that a call for these inputs sends.
-    ///
-    /// # Errors
-    ///
-    /// A value's own `Serialize` refuses.
-    pub fn messages(&self, inputs: &I) -> Result<Vec<Message>, FormatError> {
-        self.program.messages(inputs)
-    }
-
-    /// Another adapter. The default is [`Chat`](crate::Chat) in the signature's dialect.
-    pub fn adapter(mut self, adapter: impl Adapter + 'static) -> Self {
-        self.program = self.program.adapter(adapter);
-        self
     }
 
     /// One more demo, with its reasoning.
@@ -178,30 +199,13 @@ impl<I: Inputs> ChainOfThought<I> {
         self
     }
 
-    /// Other instructions than the signature's.
-    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
-        let instructions = instructions.into();
-        self.program = self.program.with_spec(|spec| Ok(spec.with_instructions(instructions)));
-        self
-    }
-
-    /// Settings of every request; what was set before stays where these leave it unset.
-    pub fn config(mut self, config: Config) -> Self {
-        self.program = self.program.config(config);
-        self
-    }
-
-    /// Whether a reply that cannot be read is asked for once more through the adapter's fallback, which
-    /// for [`Chat`](crate::Chat) is [`Json`](crate::Json) (Imp §13.7). The default is yes. If that reply cannot be
-    /// read either, the first error is returned.
-    pub fn fallback(mut self, yes: bool) -> Self {
-        self.program = self.program.fallback(yes);
-        self
-    }
-
-    /// How often a reply that cannot be read is asked for again, with the error's text. The default is 0.
-    pub fn retries(mut self, retries: usize) -> Self {
-        self.program = self.program.retries(retries);
+    /// One more demo whose reasoning nobody wrote down: it is shown as one in which a field is not supplied.
+    pub fn demo_without_reasoning(mut self, inputs: I, outputs: I::Output) -> Self
+    where
+        I: Inputs<Output: Send + Sync + 'static> + Send + Sync + 'static,
+    {
+        let outputs = Arc::new(WithoutReasoning(outputs));
+        self.program = self.program.demo(Demo { inputs: Arc::new(inputs), outputs });
         self
     }
 }

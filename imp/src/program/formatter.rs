@@ -63,7 +63,7 @@ impl Formatter {
         inputs: &dyn Record,
         options: &FormatOptions,
         config: Config,
-        capabilities: &Capabilities,
+        capabilities: Capabilities,
     ) -> Result<Request, FormatError> {
         let mut request = Request::new(self.messages(spec, inputs, options)?).config(config);
         // A caller's own form is not overruled.
@@ -73,7 +73,7 @@ impl Formatter {
         Ok(request)
     }
 
-    fn form(&self, spec: &SignatureSpec, capabilities: &Capabilities) -> Option<ResponseFormat> {
+    fn form(&self, spec: &SignatureSpec, capabilities: Capabilities) -> Option<ResponseFormat> {
         let full = self.form.get_or_init(|| match self.adapter.output_form(spec) {
             OutputForm::Text => None,
             OutputForm::Object => Some(ResponseFormat::JsonObject),

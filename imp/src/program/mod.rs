@@ -1,5 +1,6 @@
 //! Programs: format, ask the model, read the reply.
 
+mod builder;
 pub(crate) mod call;
 pub(crate) mod chain_of_thought;
 pub(crate) mod error;
@@ -148,7 +149,7 @@ impl Program {
         let config = heated(overrides.config.or(self.config.clone()));
         let capabilities = self.lm.capabilities();
         let request = |formatter: &Formatter| {
-            formatter.request(spec, &WithDefaults(inputs), &self.options, config.clone(), &capabilities)
+            formatter.request(spec, &WithDefaults(inputs), &self.options, config.clone(), capabilities)
         };
         let mut usage = Usage::default();
 

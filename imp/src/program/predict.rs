@@ -4,17 +4,15 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::adapter::Adapter;
 use crate::adapter::demo::Demo;
 use crate::adapter::record::{Inputs, Outputs, PartOf, Signature};
-use crate::error::{FormatError, SpecError};
 use crate::field::Field;
 use crate::fields::Fields;
-use crate::lm::{Config, LanguageModel};
-use crate::message::Message;
+use crate::lm::LanguageModel;
 use crate::spec::SignatureSpec;
 
 use super::Program;
+use super::builder::program_methods;
 use super::call::Call;
 
 /// A typed call to a language model: format, ask, read.
@@ -102,6 +100,8 @@ impl Predict<Fields> {
     }
 }
 
+program_methods!(Predict);
+
 impl<I: Inputs> Predict<I> {
     /// The call for some inputs; it is sent when it is awaited.
     pub fn call<'c>(&'c self, inputs: &'c I) -> Call<'c, I::Output>
@@ -109,31 +109,6 @@ impl<I: Inputs> Predict<I> {
         I: Sync,
     {
         Call::new(&self.program, inputs)
-    }
-
-    /// The messages that a call for these inputs sends.
-    ///
-    /// # Errors
-    ///
-    /// The signature cannot be described, a required input of a described signature has no value, or a
-    /// value's own `Serialize` refuses.
-    pub fn messages(&self, inputs: &I) -> Result<Vec<Message>, FormatError> {
-        self.program.messages(inputs)
-    }
-
-    /// The description of the signature.
-    ///
-    /// # Errors
-    ///
-    /// The signature cannot be described.
-    pub fn spec(&self) -> Result<&SignatureSpec, &SpecError> {
-        self.program.spec().map(|spec| &**spec)
-    }
-
-    /// Another adapter. The default is [`Chat`](crate::Chat) in the signature's dialect.
-    pub fn adapter(mut self, adapter: impl Adapter + 'static) -> Self {
-        self.program = self.program.adapter(adapter);
-        self
     }
 
     /// One more demo of which every field is known.
@@ -155,34 +130,6 @@ impl<I: Inputs> Predict<I> {
     /// One more demo.
     pub fn with_demo(mut self, demo: Demo) -> Self {
         self.program = self.program.demo(demo);
-        self
-    }
-
-    /// Other instructions than the signature's.
-    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
-        let instructions = instructions.into();
-        self.program = self.program.with_spec(|spec| Ok(spec.with_instructions(instructions)));
-        self
-    }
-
-    /// Settings of every request; what was set before stays where these leave it unset.
-    pub fn config(mut self, config: Config) -> Self {
-        self.program = self.program.config(config);
-        self
-    }
-
-    /// Whether a reply that cannot be read is asked for once more through the adapter's fallback, which
-    /// for [`Chat`](crate::Chat) is [`Json`](crate::Json) (Imp §13.7). The default is yes. If that reply cannot be
-    /// read either, the first error is returned.
-    pub fn fallback(mut self, yes: bool) -> Self {
-        self.program = self.program.fallback(yes);
-        self
-    }
-
-    /// How often a reply that cannot be read is asked for again, with the error's text, before the fallback
-    /// (Imp §13.7). The default is 0.
-    pub fn retries(mut self, retries: usize) -> Self {
-        self.program = self.program.retries(retries);
         self
     }
 }

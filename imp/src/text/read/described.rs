@@ -27,17 +27,18 @@ pub(super) fn json(text: &str, dialect: Dialect) -> Result<Value, Failure> {
 /// A JSON value of a text in which backslashes mean what §10 says, in strict JSON.
 pub(super) fn respelt(text: &str, dialect: Dialect) -> std::borrow::Cow<'_, str> {
     let mut parser = Parser::new(text, Slips::of(dialect), dialect).with_loose_escapes(true);
-    let Ok(value) = parser.value() else { return text.into() };
-    let mut out = String::new();
-    match write_json(&value, &mut out) {
-        Ok(()) => out.into(),
+    match parser.value().and_then(|value| spelt(&value)) {
+        Ok(json) => json.into(),
         Err(_) => text.into(),
     }
 }
 
-fn write_json(value: &Value, out: &mut String) -> Result<(), Failure> {
-    let json = super::super::write::JsonWriter::new(out, super::super::write::Layout::Line, false);
-    serde::Serialize::serialize(value, json).map_err(serde::de::Error::custom)
+/// The JSON of a value as section 2 writes it.
+fn spelt(value: &Value) -> Result<String, Failure> {
+    let mut out = String::new();
+    let json = super::super::write::JsonWriter::new(&mut out, super::super::write::Layout::Line, false);
+    serde::Serialize::serialize(value, json).map_err(serde::de::Error::custom)?;
+    Ok(out)
 }
 
 /// The object that a text says.
@@ -71,14 +72,13 @@ pub(super) fn read(
             reader.text(text, ty, Origin::Section)
         }
         Given::Quoted(text) => reader.text(text, ty, Origin::JsonString),
-        Given::Json(text) => match &ty.kind {
-            Kind::String if takes_json_text(tree, dialect) && text.trim() != "null" => {
-                json_text(text, dialect).map(Value::String)
+        Given::Json(text) => match json(text, dialect)? {
+            value
+                if matches!(ty.kind, Kind::String) && !value.is_null() && takes_json_text(tree, dialect) =>
+            {
+                spelt(&value).map(Value::String)
             }
-            _ => {
-                let value = json(text, dialect)?;
-                reader.conform.value(&value, &tree.root).map(|fit| fit.value)
-            }
+            value => reader.conform.value(&value, &tree.root).map(|fit| fit.value),
         },
     }
 }
@@ -90,13 +90,10 @@ pub(super) fn takes_json_text(tree: &TypeTree, dialect: Dialect) -> bool {
 
 /// The text of a JSON value on a text field (§8.4): what section 2 writes for it.
 pub(super) fn json_text(text: &str, dialect: Dialect) -> Result<String, Failure> {
-    let value = match json(text, dialect)? {
-        Value::Null => return Err(Failure::expected("string")),
-        value => value,
-    };
-    let mut out = String::new();
-    write_json(&value, &mut out)?;
-    Ok(out)
+    match json(text, dialect)? {
+        Value::Null => Err(Failure::expected("string")),
+        value => spelt(&value),
+    }
 }
 
 /// Whether a text must be written in quotes, on a field that is more than a text, in the plain dialect.
@@ -185,13 +182,17 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// §8.4: the first branch in order that the text is one of.
+    /// §8.4: the first branch in order that the text is one of; but a reading that is forgiving (`1` for true,
+    /// `5` for a float) goes behind one that is exact, so that what was written is read back.
     fn plain_union(self, text: &str, branches: &'t [Type], origin: Origin) -> Result<Value, Failure> {
         let tree = self.conform.tree;
+        let mut first = None;
         for branch in branches {
             let ty = tree.resolve(branch);
             let value = match (&ty.kind, origin) {
                 (Kind::Null, Origin::JsonString) => continue,
+                // A text would take anything that a branch in front of it has taken already.
+                (Kind::String | Kind::Any, _) if first.is_some() => continue,
                 // Quoted because the bare text would have been read otherwise; other quotes are its own.
                 (Kind::String, Origin::Section) => match quoted(text) {
                     Some(content) if self.must_quote(&content, branches) => Ok(Value::String(content)),
@@ -199,11 +200,16 @@ impl<'t> Reader<'t> {
                 },
                 _ => self.text(text, branch, origin),
             };
-            if value.is_ok() {
-                return value;
+            match value {
+                // Exactly what this value is written as.
+                Ok(value) if is_spelling(&value, text.trim()) => return Ok(value),
+                Ok(value) => {
+                    first.get_or_insert(value);
+                }
+                Err(_) => {}
             }
         }
-        Err(Failure::new(Why::Type, "did not match any allowed type"))
+        first.ok_or_else(|| Failure::new(Why::Type, "did not match any allowed type"))
     }
 
     /// Whether a text of a union is written in quotes: the bare text could be read as something else, by
@@ -272,6 +278,15 @@ impl<'t> Reader<'t> {
             Err(_) if as_text => Ok(Value::from(text)),
             Err(failure) => Err(failure),
         }
+    }
+}
+
+/// Whether a text is exactly what a scalar is written as; anything else is taken as it is read.
+fn is_spelling(value: &Value, text: &str) -> bool {
+    match value {
+        Value::Bool(value) => text == if *value { "true" } else { "false" },
+        Value::Float(_) => !text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-' || byte == b'+'),
+        _ => true,
     }
 }
 

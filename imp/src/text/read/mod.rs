@@ -277,11 +277,20 @@ pub(crate) fn entries(text: &str, options: ReadOptions) -> Result<Vec<Entry<'_>>
     let mut entries = Vec::with_capacity(list.len());
     for (key, span) in list {
         let value = text.get(span.clone()).unwrap_or_default();
-        let value = if repeat { described::respelt(value, options.dialect) } else { Cow::Borrowed(value) };
+        let value = match value {
+            "None" => Cow::Borrowed("null"),
+            value if repeat => described::respelt(value, options.dialect),
+            value => Cow::Borrowed(value),
+        };
         entries.push(Entry { key, value: Source::Json(value), span });
     }
     let Err(failure) = result else { return Ok(entries) };
-    let cut = open.map(|(key, start)| {
+    // A number or a word at the very end may be half of one.
+    let half = entries.last().is_some_and(|entry| {
+        entry.span.end >= text.trim_end().len() && !entry.value.text().ends_with(['"', '\'', ']', '}'])
+    });
+    let half = if half { entries.pop().map(|entry| (entry.key, entry.span.start)) } else { None };
+    let cut = half.or(open).map(|(key, start)| {
         let span = start..text.trim_end().len().max(start);
         let message = failure.message().to_owned();
         (key, ReadError { message, expected: String::new(), path: String::new(), span })
@@ -340,7 +349,12 @@ pub(crate) fn is_value(text: &str) -> bool {
 /// Whether a text would be read otherwise where anything is welcome: as a value, without its outer white
 /// space, or as a section.
 fn is_ambiguous(text: &str) -> bool {
-    text.trim().len() != text.len() || text.is_empty() || super::write::has_markers(text) || is_value(text)
+    text.trim().len() != text.len()
+        || text.is_empty()
+        // The lines of a section end with `\n` alone once it is read.
+        || text.contains('\r')
+        || super::write::has_markers(text)
+        || is_value(text)
 }
 
 /// The failure with its place in the source, which is looked for only now.

@@ -182,6 +182,17 @@ impl<'a> Parser<'a> {
                 return Ok(peek);
             }
         }
+        // In any case, where texts need no quotes: `TRUE`.
+        if self.allows(Slips::BARE_TEXT) {
+            let len = self.literal_len();
+            if len > 0 && self.ends_item(self.slice(self.pos + len, self.text.len())) {
+                return Ok(match byte {
+                    b't' | b'T' => Peek::True,
+                    b'f' | b'F' => Peek::False,
+                    _ => Peek::Null,
+                });
+            }
+        }
         if matches!(byte, b'.' | b'+') && self.allows(Slips::NUMBER_SHAPE) {
             return Ok(Peek::Number);
         }
@@ -204,30 +215,40 @@ impl<'a> Parser<'a> {
         if !self.allows(Slips::BARE_TEXT) {
             return true;
         }
-        let after = after.trim_start_matches([' ', '\t']);
-        after.is_empty() || after.starts_with([',', ']', '}', '\n', '\r', ':', ';', '#', '/', '"', '\''])
+        let trimmed = after.trim_start_matches([' ', '\t']);
+        if trimmed.is_empty()
+            || trimmed.starts_with([',', ']', '}', '\n', '\r', ':', ';', '#', '/', '"', '\'', '{', '['])
+        {
+            return true;
+        }
+        // A comma is missing in front of another number or word.
+        let next = self.text.len() - trimmed.len();
+        trimmed.len() < after.len()
+            && (trimmed.starts_with(|c: char| c.is_ascii_digit()) || self.literal_len_at(next) > 0)
     }
 
-    /// Goes past `null`, `true` or `false`, in Python's spelling too.
+    /// The length of `null`, `true`, `false` or `none` at the place, in any case.
+    fn literal_len(&self) -> usize {
+        self.literal_len_at(self.pos)
+    }
+
+    fn literal_len_at(&self, at: usize) -> usize {
+        let rest = self.slice(at, self.text.len());
+        let word = |word: &&str| rest.get(..word.len()).is_some_and(|given| given.eq_ignore_ascii_case(word));
+        let found = ["null", "true", "false", "none"].into_iter().find(word).map_or(0, str::len);
+        let glued =
+            self.slice(at + found, self.text.len()).starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        if glued { 0 } else { found }
+    }
+
+    /// Goes past `null`, `true` or `false`, in another spelling too.
     pub(super) fn word(&mut self) {
-        let start = self.pos;
-        let rest = self.rest();
-        for (word, slip) in [
-            ("null", false),
-            ("true", false),
-            ("false", false),
-            ("None", true),
-            ("True", true),
-            ("False", true),
-        ] {
-            if rest.starts_with(word) {
-                self.pos += word.len();
-                if slip {
-                    self.receipts.add(Slips::PYTHON_WORDS, start);
-                }
-                return;
-            }
+        let strict = matches!(self.byte(), Some(b'n' | b't' | b'f'))
+            && ["null", "true", "false"].into_iter().any(|word| self.rest().starts_with(word));
+        if !strict {
+            self.receipts.add(Slips::PYTHON_WORDS, self.pos);
         }
+        self.pos += self.literal_len();
     }
 
     /// Reads a number. What only begins like one is a text, where texts need no quotes.
@@ -475,7 +496,8 @@ impl<'a> Parser<'a> {
     fn backslashes(&mut self, at: usize, quote: &str, out: &mut String) -> usize {
         out.push('\\');
         let next = at + 2;
-        if self.byte_at(next) != Some(b'\\') {
+        // json_repair, which DSPy reads with, decodes them in pairs.
+        if self.byte_at(next) != Some(b'\\') || self.dialect == Dialect::Dspy {
             return next;
         }
         if !self.loose_escapes {
@@ -571,7 +593,8 @@ impl<'a> Parser<'a> {
             None if self.closes_at_end => return Ok(false),
             None => return Err(self.broken("")),
             _ if first => return Ok(true),
-            Some(byte) => return self.separator_slip(close, byte),
+            Some(b']' | b'}') => return self.extra_close(close),
+            Some(byte) => return self.separator_slip(byte),
         }
         let comma = self.pos;
         self.pos += 1;
@@ -605,7 +628,7 @@ impl<'a> Parser<'a> {
     }
 
     #[cold]
-    fn separator_slip(&mut self, close: u8, byte: u8) -> Result<bool, Failure> {
+    fn separator_slip(&mut self, byte: u8) -> Result<bool, Failure> {
         let at = self.pos;
         if byte == b';' && self.forgive(Slips::SEPARATOR, at) {
             self.pos += 1;
@@ -615,23 +638,13 @@ impl<'a> Parser<'a> {
                 _ => Ok(true),
             };
         }
-        if matches!(byte, b']' | b'}') {
-            return self.extra_close(close);
-        }
         // Two items with a blank between them; glued ones may be one item with a quote inside.
         let apart = at
             .checked_sub(1)
             .and_then(|before| self.byte_at(before))
             .is_some_and(|byte| byte.is_ascii_whitespace() || byte == b'/');
-        // In a list, two strings on one line may be one with quotes inside.
-        let before = self.slice(0, at);
-        let gap = before.len() - before.trim_ascii_end().len();
-        let one_string = close == b']'
-            && before.trim_ascii_end().ends_with('"')
-            && !before.get(before.len() - gap..).is_some_and(|gap| gap.contains('\n'));
         if apart
-            && !one_string
-            && matches!(byte, b'"' | b'\'' | b'{' | b'[' | b'0'..=b'9')
+            && (matches!(byte, b'"' | b'\'' | b'{' | b'[' | b'-' | b'0'..=b'9') || self.literal_len() > 0)
             && self.forgive(Slips::SEPARATOR, at)
         {
             return Ok(true);
@@ -855,7 +868,8 @@ impl<'a> Parser<'a> {
         if after.len() < rest.len() && !self.forgive(Slips::EXTRA_CLOSE, start) {
             return Err(self.broken("something follows the value"));
         }
-        if after.is_empty() || (!after.contains(['{', '[']) && self.forgive(Slips::SURROUNDINGS, start)) {
+        let text = without_marker(after);
+        if after.is_empty() || (!text.contains(['{', '[']) && self.forgive(Slips::SURROUNDINGS, start)) {
             self.pos = self.text.len();
             return Ok(());
         }
@@ -873,6 +887,12 @@ impl<'a> Parser<'a> {
             self.pos += at;
         }
     }
+}
+
+/// A text behind a value without the opening of a marker that may be in front of it, one that is not quite right.
+fn without_marker(text: &str) -> &str {
+    let name = text.trim_start_matches('[').trim_start();
+    if name.starts_with('#') { name } else { text }
 }
 
 /// How many bytes from the front a string that ends with `close` goes on with, at least.

@@ -575,6 +575,7 @@ fn a_reply_that_is_an_object_is_cut_into_entries() {
     assert_eq!(cut(Dspy, r#""{\"a\": 1}""#).unwrap(), "a=1");
     assert_eq!(cut(Dspy, "```json\n{a: Paris}").unwrap(), "a=Paris");
     assert!(cut(Dspy, "{\"a\": 1}\n{\"a\": 2}").is_none());
+    assert_eq!(cut(Dspy, "{'a': None}\n\n[ ## completed ## ]]").unwrap(), "a=null");
     // The object that an output is, is not the reply's.
     assert!(cut(Dspy, "\"a\": {}}").is_none());
     // What was whole, and the key whose value was not.
@@ -584,7 +585,9 @@ fn a_reply_that_is_an_object_is_cut_into_entries() {
         ("{\"a\": 1, \"b", Some("a=1"), None),
         ("{\"a\": 1, \"b\":", Some("a=1"), Some("b")),
         ("{\"a\": 1, \"b\": [tru", Some("a=1"), Some("b")),
-        ("{\"a\": 1", Some("a=1"), None),
+        // A number or a word at the very end may be half of one.
+        ("{\"a\": \"x\", \"b\": 1", Some("a=\"x\""), Some("b")),
+        ("{\"a\": \"x\"", Some("a=\"x\""), None),
     ] {
         for dialect in [Plain, Dspy] {
             let broken = entries(given, options(dialect)).unwrap_err();
@@ -684,9 +687,12 @@ fn hostile_texts_end_in_time() {
 
 #[test]
 fn depth_is_bounded_for_what_consumes_no_text_too() {
-    #[derive(Debug, Deserialize, JsonSchema)]
+    // serde follows a newtype around an `Option` of itself without a step in the text; its type is refused
+    // when a spec is built, so a tree of another type stands in.
+    #[derive(Debug, Deserialize)]
     struct Chain(#[allow(dead_code, reason = "never read")] Option<Box<Chain>>);
-    assert!(message(plain::<Chain>("1")).contains("128 levels"));
+    let endless = read::<Chain>(&text("1"), &tree::<serde_json::Value>(), None, options(Plain));
+    assert!(message(endless).contains("128 levels"));
     let nested = |depth: usize| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
     assert!(plain::<serde_json::Value>(&nested(128)).unwrap().is_array());
     assert!(described(&json!({"type": "array"}), Plain, &text(&nested(129))).is_err());

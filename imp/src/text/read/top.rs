@@ -451,7 +451,7 @@ impl<'a> Deserializer<'a> for Top<'_, 'a> {
         let reading = &*self.reading;
         let none = match &reading.input.given {
             Given::Text(text) => described::is_null(text, reading.ty, reading.tree, reading.dialect),
-            Given::Json(text) => matches!(text.trim(), "null" | "None"),
+            Given::Json(text) => is_json_null(text),
             Given::Quoted(text) => {
                 // DSPy reads what a JSON string says, but for a text.
                 reading.dialect == Dialect::Dspy
@@ -469,14 +469,12 @@ impl<'a> Deserializer<'a> for Top<'_, 'a> {
 
     fn deserialize_unit<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Failure> {
         let reading = &*self.reading;
-        match &reading.input.given {
-            Given::Text(text) | Given::Json(text)
-                if described::is_null(text, reading.ty, reading.tree, reading.dialect) =>
-            {
-                visitor.visit_unit()
-            }
-            _ => Err(Failure::expected("null")),
-        }
+        let null = match &reading.input.given {
+            Given::Text(text) => described::is_null(text, reading.ty, reading.tree, reading.dialect),
+            Given::Json(text) => is_json_null(text),
+            Given::Quoted(_) => false,
+        };
+        if null { visitor.visit_unit() } else { Err(Failure::expected("null")) }
     }
 
     fn deserialize_unit_struct<V: Visitor<'a>>(
@@ -564,6 +562,11 @@ impl<'a> Deserializer<'a> for Top<'_, 'a> {
     fn deserialize_ignored_any<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Failure> {
         visitor.visit_unit()
     }
+}
+
+/// Whether JSON is null, in Python's spelling too: the reader of the reply it is from has forgiven that.
+fn is_json_null(text: &str) -> bool {
+    matches!(text.trim(), "null" | "None")
 }
 
 /// The JSON that a text is, or the JSON string that says it.

@@ -43,6 +43,25 @@ pub(crate) fn has_markers(text: &str) -> bool {
 
 /// Escapes the marker lines in `out` from the byte `from` on.
 pub(crate) fn escape_markers(out: &mut String, from: usize) {
+    replace_openings(out, from, "\\[[");
+}
+
+/// Does the same in a JSON text, in JSON's own way: a string in it may hold a line end that JSON does not escape.
+///
+/// `line_ends` says that the reader cuts lines where Python does, so that such a character would become `\n`.
+pub(super) fn escape_json(out: &mut String, from: usize, line_ends: bool) {
+    replace_openings(out, from, "[\\u005b");
+    let json = out.get(from..).unwrap_or_default();
+    if line_ends && json.contains(is_separator) {
+        let json =
+            json.replace('\u{85}', "\\u0085").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
+        out.truncate(from);
+        out.push_str(&json);
+    }
+}
+
+/// Writes `with` in place of the `[[` that begin a marker line.
+fn replace_openings(out: &mut String, from: usize, with: &str) {
     let Some(text) = out.get(from..) else { return };
     if memchr::memchr(b'[', text.as_bytes()).is_none() {
         return;
@@ -52,12 +71,12 @@ pub(crate) fn escape_markers(out: &mut String, from: usize) {
     if places.is_empty() {
         return;
     }
-    let mut escaped = String::with_capacity(text.len() + places.len());
+    let mut escaped = String::with_capacity(text.len() + places.len() * with.len());
     let mut done = 0;
     for at in places {
         escaped.push_str(text.get(done..at).unwrap_or_default());
-        escaped.push('\\');
-        done = at;
+        escaped.push_str(with);
+        done = at + 2;
     }
     escaped.push_str(text.get(done..).unwrap_or_default());
     out.truncate(from);
@@ -117,6 +136,15 @@ mod tests {
             assert_eq!(escape(text), escaped);
             assert_eq!(unescape_markers(escaped), text);
         }
+    }
+
+    #[test]
+    fn in_json_the_second_bracket_is_escaped() {
+        let mut out = "[\"a\u{2028}[[ ## b ## ]]\", [[1]]]".to_owned();
+        escape_json(&mut out, 0, false);
+        assert_eq!(out, "[\"a\u{2028}[\\u005b ## b ## ]]\", [[1]]]");
+        escape_json(&mut out, 0, true);
+        assert_eq!(out, "[\"a\\u2028[\\u005b ## b ## ]]\", [[1]]]");
     }
 
     #[test]

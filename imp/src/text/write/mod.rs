@@ -105,10 +105,7 @@ impl<'a> FieldWriter<'a> {
         }
         let start = self.out.len();
         let result = value.serialize(top::TopWriter { field: self, optional: false });
-        if result.is_err() {
-            self.out.truncate(start);
-        }
-        result
+        self.finish(start, result)
     }
 
     /// Writes a value without a Rust type as its field's type asks: a list of texts on a text field in
@@ -121,8 +118,15 @@ impl<'a> FieldWriter<'a> {
     pub(crate) fn data(&mut self, value: &Value) -> Result<(), WriteError> {
         let start = self.out.len();
         let result = if self.form == Form::Xml { xml::write(self, value) } else { data::write(self, value) };
+        self.finish(start, result)
+    }
+
+    fn finish(&mut self, start: usize, result: Result<(), WriteError>) -> Result<(), WriteError> {
         if result.is_err() {
             self.out.truncate(start);
+        } else if self.escape && self.form == Form::Section && !self.tree.is_bare_text() {
+            // Only JSON is left in which there can be any: a text with a marker was quoted.
+            escape::escape_json(self.out, start, self.dialect == Dialect::Dspy);
         }
         result
     }
@@ -170,13 +174,20 @@ impl<'a> FieldWriter<'a> {
         // Code is its source, without the fence that a model or a file put around it (§2.1).
         let is_code = matches!(self.tree.present(&self.tree.root).kind, Kind::Code { .. });
         let text = if is_code { super::read::without_fence(text) } else { text };
-        if self.form == Form::Json || (self.dialect == Dialect::Plain && self.must_quote(text, optional)) {
+        let is_bare = self.tree.is_bare_text();
+        // DSPy quotes nothing; where its prompts are not asked for to the byte, a choice that would be lost is.
+        let is_choice = matches!(self.tree.present(&self.tree.root).kind, Kind::Choice(_));
+        let may_quote = self.dialect == Dialect::Plain || (self.escape && is_choice);
+        if self.form == Form::Json
+            || (may_quote && self.must_quote(text, optional))
+            || (self.escape && !is_bare && has_markers(text))
+        {
             super::json::push_string(self.out, text);
             return;
         }
         let start = self.out.len();
         self.out.push_str(text);
-        if self.escape && self.tree.is_bare_text() {
+        if self.escape && is_bare {
             escape_markers(self.out, start);
         }
     }
@@ -191,12 +202,7 @@ impl<'a> FieldWriter<'a> {
         let optional = optional || self.tree.nullable();
         match ty.kind {
             Kind::String | Kind::Reasoning => optional && super::read::is_quoted_text(text),
-            Kind::Choice(_) => {
-                trimmed.len() != text.len()
-                    || text.is_empty()
-                    || (optional && text == "null")
-                    || (self.escape && has_markers(text))
-            }
+            Kind::Choice(_) => trimmed.len() != text.len() || text.is_empty() || (optional && text == "null"),
             Kind::Any | Kind::Opaque | Kind::Union { .. } => super::read::must_quote(text, self.tree),
             _ => optional && trimmed == "null",
         }

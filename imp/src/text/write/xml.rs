@@ -33,7 +33,7 @@ pub(super) fn write(field: &mut FieldWriter<'_>, value: &Value) -> Result<(), Wr
     let result = data::write(field, value);
     field.form = Form::Xml;
     if field.dialect == Dialect::Plain {
-        xml::escape(field.out, start);
+        xml::escape(field.out, start, xml::push_exact);
     }
     field.out.push_str("\n</");
     field.out.push_str(tag);
@@ -147,19 +147,19 @@ impl<'t> Writer<'t, '_> {
 
     /// Writes a text so that it is read as that text: as a JSON string where it would not be (law 6).
     fn text(&mut self, text: &str, place: Option<&Type>) {
-        if self.dialect == Dialect::Plain {
-            let is_text =
-                place.is_some_and(|ty| matches!(self.tree.present(ty).kind, Kind::String | Kind::Reasoning));
-            let wanted = json_string(if is_text { text.trim() } else { text });
-            let reads_as = |text: &str| xml::scalar(self.tree, place, text, self.dialect) == wanted;
-            if !reads_as(text.trim()) {
-                let literal = json_string(text);
-                if reads_as(&literal) {
-                    return xml::push_text(self.out, &literal);
-                }
-            }
+        let is_text = place.is_some_and(|ty| is_text(self.tree.present(ty)));
+        if self.dialect == Dialect::Dspy {
+            return xml::push_text(self.out, text);
         }
-        xml::push_text(self.out, text);
+        let wanted = json_string(if is_text { text.trim() } else { text });
+        let reads_as = |text: &str| xml::scalar(self.tree, place, text, self.dialect) == wanted;
+        if !reads_as(text.trim()) && reads_as(&wanted) {
+            xml::push_text(self.out, &wanted);
+        } else if is_text {
+            xml::push_text(self.out, text);
+        } else {
+            xml::push_exact(self.out, text);
+        }
     }
 
     /// The type that a value in a place has: of a union the branch that a reader takes.
@@ -170,8 +170,8 @@ impl<'t> Writer<'t, '_> {
                 let mut branches = branches.iter().map(|branch| self.tree.present(branch));
                 let fits = |ty: &&Type| match (&ty.kind, value) {
                     (Kind::Object(object), Value::Map(map)) => fits(self.tree, map, object),
-                    (Kind::Map { .. }, Value::Map(_)) => true,
-                    (Kind::List { .. } | Kind::Tuple(_), Value::List(_)) => true,
+                    (Kind::Map { .. }, Value::Map(_))
+                    | (Kind::List { .. } | Kind::Tuple(_), Value::List(_)) => true,
                     _ => false,
                 };
                 branches.find(fits).unwrap_or(ty)
@@ -213,12 +213,18 @@ impl<'t> Writer<'t, '_> {
         inside: bool,
         depth: usize,
     ) -> Result<(), WriteError> {
-        let tag = match xml::is_name(key) {
-            true => Tag { name: key, key: None },
-            false => Tag { name: ENTRY, key: Some(key) },
+        let tag = if xml::is_name(key) {
+            Tag { name: key, key: None }
+        } else {
+            Tag { name: ENTRY, key: Some(key) }
         };
         self.element(tag, value, ty, inside, depth + 1)
     }
+}
+
+/// Whether a text of the type loses the white space around it, and the difference between line ends.
+fn is_text(ty: &Type) -> bool {
+    matches!(ty.kind, Kind::String | Kind::Reasoning | Kind::Code { .. })
 }
 
 fn json_string(text: &str) -> String {

@@ -321,9 +321,10 @@ impl<'t> Tokens<'t> {
             let at = self.at;
             if self.eat('>') {
                 let span = start..self.at;
-                return Ok(match close {
-                    true => Token::Close { name, span },
-                    false => Token::Open { name, key, empty: false, span },
+                return Ok(if close {
+                    Token::Close { name, span }
+                } else {
+                    Token::Open { name, key, empty: false, span }
                 });
             }
             if !close && self.rest().starts_with("/>") {

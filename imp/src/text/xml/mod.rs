@@ -5,7 +5,7 @@ mod document;
 mod value;
 
 pub(crate) use document::{Document, Node};
-pub(crate) use value::{Convert, optional_text, scalar};
+pub(crate) use value::{Convert, is_one_item, quoted_blank, scalar};
 
 /// Whether a key can be the name of an element; any other is written as `<entry key="…">`.
 ///
@@ -26,11 +26,21 @@ fn is_mark(c: char) -> bool {
 
 /// Writes text as the content of an element: `>` stays (spec/imp.md §11).
 pub(crate) fn push_text(out: &mut String, text: &str) {
+    push_escaped(out, text, false);
+}
+
+/// The same where every character counts: a reader makes `\n` of every line end that is no reference.
+pub(crate) fn push_exact(out: &mut String, text: &str) {
+    push_escaped(out, text, true);
+}
+
+fn push_escaped(out: &mut String, text: &str, exact: bool) {
     let mut from = 0;
     for (at, byte) in text.bytes().enumerate() {
         let reference = match byte {
             b'&' => "&amp;",
             b'<' => "&lt;",
+            b'\r' if exact => "&#13;",
             _ => continue,
         };
         out.push_str(text.get(from..at).unwrap_or_default());
@@ -40,11 +50,11 @@ pub(crate) fn push_text(out: &mut String, text: &str) {
     out.push_str(text.get(from..).unwrap_or_default());
 }
 
-/// Escapes what is in `out` from the byte `from` on, as [`push_text`] does.
-pub(crate) fn escape(out: &mut String, from: usize) {
-    let Some(text) = out.get(from..).filter(|text| text.contains(['&', '<'])) else { return };
+/// Escapes what is in `out` from the byte `from` on, with [`push_text`] or [`push_exact`].
+pub(crate) fn escape(out: &mut String, from: usize, push: fn(&mut String, &str)) {
+    let Some(text) = out.get(from..).filter(|text| text.contains(['&', '<', '\r'])) else { return };
     let mut escaped = String::with_capacity(text.len() + 16);
-    push_text(&mut escaped, text);
+    push(&mut escaped, text);
     out.truncate(from);
     out.push_str(&escaped);
 }

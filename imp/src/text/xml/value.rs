@@ -53,7 +53,7 @@ impl<'t> Convert<'t> {
             Kind::Any | Kind::Opaque => self.untyped(nodes, out, room),
             Kind::String | Kind::Reasoning | Kind::Code { .. } => match nodes {
                 [node] if node.is_leaf() => {
-                    out.push_str(&scalar(self.tree, place, &node.text(), self.dialect))
+                    out.push_str(&scalar(self.tree, place, &node.text(), self.dialect));
                 }
                 [node] => push_string(out, &node.text()),
                 _ => self.untyped(nodes, out, room),
@@ -70,6 +70,11 @@ impl<'t> Convert<'t> {
             }
             Kind::Map { values, .. } if self.is_map(nodes) => {
                 self.map(*first, |_| values.as_deref(), out, room);
+            }
+            Kind::Object(_) | Kind::Map { .. }
+                if self.dialect == Dialect::Dspy && first.is_leaf() && first.text().is_empty() =>
+            {
+                out.push_str("{}");
             }
             _ => self.leaf_or_untyped(nodes, place, out, room),
         }
@@ -250,8 +255,7 @@ pub(crate) fn scalar<'x>(
     match &ty.kind {
         Kind::List { .. } | Kind::Tuple(_) if text.is_empty() => "[]".into(),
         Kind::Object(_) | Kind::Map { .. } if text.is_empty() => "{}".into(),
-        // One text is a list of one, but for what looks like a list and was not read as one.
-        Kind::List { items, .. } if dialect == Dialect::Dspy && !text.starts_with('[') => {
+        Kind::List { items, .. } if is_one_item(text, dialect) => {
             format!("[{}]", scalar(tree, items.as_deref(), text, dialect)).into()
         }
         Kind::Choice(choice) => match scalar::member(choice, text, dialect, true) {
@@ -260,6 +264,17 @@ pub(crate) fn scalar<'x>(
             }
             _ => quote(text),
         },
+        // An object to pydantic, whose content is missing.
+        Kind::Reasoning if dialect == Dialect::Dspy && text.is_empty() => "{}".into(),
+        Kind::Union { branches, .. } if dialect == Dialect::Dspy && text.is_empty() => {
+            let first =
+                branches.iter().map(|branch| tree.present(branch)).find(|ty| !matches!(ty.kind, Kind::Null));
+            match first.map(|ty| &ty.kind) {
+                Some(Kind::List { .. }) => "[]".into(),
+                Some(Kind::Map { .. } | Kind::Object(_)) => "{}".into(),
+                _ => quote(text),
+            }
+        }
         _ if dialect == Dialect::Dspy => quote(text),
         Kind::String | Kind::Reasoning | Kind::Code { .. } if nullable => match optional_text(text) {
             Some(content) => quote(&content),
@@ -324,8 +339,17 @@ fn union<'x>(tree: &TypeTree, branches: &[Type], text: &'x str) -> Cow<'x, str> 
 /// How many unions may be one inside the other, without anything between.
 const UNION_ROOM: usize = 4;
 
+/// Whether a text in the place of a list is its only item (row 82), and not a list of another kind. DSPy takes
+/// anything for one that is no JSON list.
+pub(crate) fn is_one_item(text: &str, dialect: Dialect) -> bool {
+    match dialect {
+        Dialect::Plain => !text.contains(['[', ',', ';', '\n']),
+        Dialect::Dspy => !text.starts_with('['),
+    }
+}
+
 /// What a text says where anything is welcome, if `takes` says that values which begin so are.
-fn anything<'x>(text: &'x str, takes: impl Fn(u8) -> bool) -> Cow<'x, str> {
+fn anything(text: &str, takes: impl Fn(u8) -> bool) -> Cow<'_, str> {
     let json = match text.bytes().next() {
         None => return "null".into(),
         Some(first @ (b'[' | b'{')) if takes(first) => container(text, Dialect::Plain),
@@ -362,9 +386,14 @@ fn takes(tree: &TypeTree, ty: &Type, first: u8, room: usize) -> bool {
 
 /// The content of a text that is in quotes because its bare form would not be read as that text: an empty one,
 /// `null`, or one that is in quotes itself.
-pub(crate) fn optional_text(text: &str) -> Option<String> {
+fn optional_text(text: &str) -> Option<String> {
     quoted(text).filter(|content| {
         let trimmed = content.trim();
         trimmed.is_empty() || trimmed == "null" || quoted(content).is_some()
     })
+}
+
+/// Whether a text is a blank one in quotes.
+pub(crate) fn quoted_blank(text: &str) -> bool {
+    quoted(text).is_some_and(|content| content.trim().is_empty())
 }
