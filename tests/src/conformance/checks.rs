@@ -408,7 +408,10 @@ fn parse_error(_: &Case<'_>, outcome: &Outcome) -> bool {
 /// `json-str-python-repr`: a text output that was given other JSON is the text of that JSON; null is none.
 fn text_is_json(case: &Case<'_>, outcome: &Outcome) -> bool {
     let reply = case.json["lm_text"].as_str().unwrap_or_default();
-    let Ok(Json::Object(reply)) = serde_json::from_str::<Json>(reply) else { return false };
+    let object = reply.find('{').zip(reply.rfind('}')).and_then(|(from, to)| reply.get(from..=to));
+    let Ok(Json::Object(reply)) = serde_json::from_str::<Json>(object.unwrap_or_default()) else {
+        return false;
+    };
     let null = |name: &str| reply.get(name).is_some_and(Json::is_null);
     let mut texts =
         case.outputs().filter(|field| field["type"] == "str").filter_map(|field| field["name"].as_str());

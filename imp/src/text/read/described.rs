@@ -71,7 +71,17 @@ pub(super) fn read(
             }
             reader.text(text, ty, Origin::Section)
         }
-        Given::Quoted(text) => reader.text(text, ty, Origin::JsonString),
+        Given::Quoted(text) => {
+            // DSPy reads what a JSON string says, but for a text.
+            if dialect == Dialect::Dspy
+                && tree.nullable()
+                && !takes_text(tree, ty)
+                && is_null(text, ty, tree, dialect)
+            {
+                return Ok(Value::Null);
+            }
+            reader.text(text, ty, Origin::JsonString)
+        }
         Given::Json(text) => match json(text, dialect)? {
             value
                 if matches!(ty.kind, Kind::String) && !value.is_null() && takes_json_text(tree, dialect) =>
@@ -359,7 +369,7 @@ pub(super) fn any_of(text: &str, ty: &Type, dialect: Dialect) -> Value {
     let mut parser = Parser::new(text.trim(), Slips::of(dialect), dialect);
     parser.closes_at_end = true;
     match parser.value() {
-        Ok(closed) if parser.rest().is_empty() => closed,
+        Ok(whole) if parser.rest().is_empty() => whole,
         _ => value,
     }
 }

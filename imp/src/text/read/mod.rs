@@ -235,7 +235,7 @@ pub(crate) struct BrokenObject<'a> {
 /// # Errors
 ///
 /// There is no object in the text, or it is broken beyond what the dialect forgives.
-pub(crate) fn entries(text: &str, options: ReadOptions) -> Result<Vec<Entry<'_>>, BrokenObject<'_>> {
+pub(crate) fn entries(text: &str, options: ReadOptions) -> Result<Vec<Entry<'_>>, Box<BrokenObject<'_>>> {
     let dspy = options.dialect == crate::dialect::Dialect::Dspy;
     if dspy {
         // An object inside a JSON string is looked for there.
@@ -245,20 +245,20 @@ pub(crate) fn entries(text: &str, options: ReadOptions) -> Result<Vec<Entry<'_>>
                 |list: Vec<Entry<'_>>| list.into_iter().map(|entry| entry.detached(&whole)).collect();
             return match entries(&content, options) {
                 Ok(list) => Ok(detached(list)),
-                Err(broken) => Err(BrokenObject {
+                Err(broken) => Err(Box::new(BrokenObject {
                     begins: broken.begins,
                     entries: detached(broken.entries),
                     cut: broken.cut.map(|(key, error)| {
                         (key.into_owned().into(), ReadError { span: whole.clone(), ..error })
                     }),
-                }),
+                })),
             };
         }
     }
     // DSPy reads on in front of a value; the object that a value is, is not the one that is meant.
     let is_value = |start: &usize| dspy && is_behind_key(text.get(..*start).unwrap_or_default());
     let Some(start) = text.find('{').filter(|start| !is_value(start)) else {
-        return Err(BrokenObject { begins: false, entries: Vec::new(), cut: None });
+        return Err(Box::new(BrokenObject { begins: false, entries: Vec::new(), cut: None }));
     };
     let read = |loose| {
         let mut parser =
@@ -295,7 +295,7 @@ pub(crate) fn entries(text: &str, options: ReadOptions) -> Result<Vec<Entry<'_>>
         let message = failure.message().to_owned();
         (key, ReadError { message, expected: String::new(), path: String::new(), span })
     });
-    Err(BrokenObject { begins: true, entries, cut })
+    Err(Box::new(BrokenObject { begins: true, entries, cut }))
 }
 
 /// Whether a text ends with a key in quotes and its colon.

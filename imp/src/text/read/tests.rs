@@ -556,6 +556,54 @@ fn tool_calls_come_in_many_shapes() {
     }
 }
 
+/// In DSPy's dialect; `None` stands for the text itself.
+#[test]
+fn where_anything_is_welcome_json_is_looked_for() {
+    let tree = tree::<serde_json::Value>();
+    for (given, want) in [
+        ("+5", Some("5")),
+        ("007", None),
+        (".5", Some("0.5")),
+        ("```json\n[1]\n```", Some("[1]")),
+        ("Here: {\"a\": 1}.", Some("{\"a\": 1}")),
+        ("- [ ] todo", None),
+        ("[x](y)", Some("[\"x\"]")),
+        ("see [x](y)", None),
+        ("[1] and [2]", None),
+        ("[1, 2", Some("[1, 2]")),
+        ("{\"a\": [1", Some("{\"a\": [1]}")),
+        ("[\"a", None),
+        ("{\"a\":", None),
+    ] {
+        let value = read_value(&text(given), &tree, None, options(Dspy)).unwrap();
+        let json = |json: &str| serde_json::from_str::<serde_json::Value>(json).unwrap().into();
+        let want: Value = want.map_or_else(|| given.into(), json);
+        assert_eq!(value, want, "{given}");
+        assert_eq!(
+            read::<serde_json::Value>(&text(given), &tree, None, options(Dspy)).map(Value::from),
+            Ok(want),
+            "{given}"
+        );
+    }
+}
+
+#[test]
+fn a_character_too_many_between_items_is_passed_over() {
+    for (given, want) in [
+        ("{'a': [1]], 'b': [2]}", Some("{\"a\": [1], \"b\": [2]}")),
+        ("{\"a\":: 1}", Some("{\"a\": 1}")),
+        ("[{\"a\": 1}}, 2]", Some("[{\"a\": 1}, 2]")),
+        ("[1, 2}", None),
+        ("{\"a\": [1, 2}", None),
+        ("{\"a\": 1]", None),
+        ("[1, 2}}, 3]", None),
+    ] {
+        let json = described::json(given, Dspy).ok();
+        assert_eq!(json, want.map(|json| described::json(json, Plain).unwrap()), "{given}");
+        assert!(described::json(given, Plain).is_err());
+    }
+}
+
 #[test]
 fn a_reply_that_is_an_object_is_cut_into_entries() {
     let list = |entries: &[Entry<'_>]| {
