@@ -126,6 +126,14 @@ pub(super) fn takes_text(tree: &TypeTree, ty: &Type) -> bool {
     }
 }
 
+/// Whether a text stays a text: DSPy looks for JSON in no union of a text and none.
+pub(super) fn keeps_text(tree: &TypeTree, ty: &Type, dialect: Dialect) -> bool {
+    dialect == Dialect::Dspy
+        && tree.nullable()
+        && matches!(ty.kind, Kind::Union { .. })
+        && takes_text(tree, ty)
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
     /// The text of a section.
@@ -248,8 +256,9 @@ impl<'t> Reader<'t> {
     fn dspy(self, text: &str, ty: &'t Type, origin: Origin) -> Result<Value, Failure> {
         let tree = self.conform.tree;
         let as_text = matches!(ty.kind, Kind::Union { .. }) && takes_text(tree, ty);
-        if as_text && tree.nullable() && origin == Origin::Section {
-            return Ok(Value::String(optional_text(text)));
+        if keeps_text(tree, ty, self.dialect) {
+            let text = if origin == Origin::Section { optional_text(text) } else { text.to_owned() };
+            return Ok(Value::String(text));
         }
         if matches!(ty.kind, Kind::Any | Kind::Opaque | Kind::History) {
             return Ok(any_of(text, ty, self.dialect));

@@ -220,7 +220,8 @@ pub(crate) struct Entry<'a> {
 /// An object that could not be read to its end.
 #[derive(Debug)]
 pub(crate) struct BrokenObject<'a> {
-    pub(crate) error: ReadError,
+    /// Whether there is one at all.
+    pub(crate) begins: bool,
     /// What was whole.
     pub(crate) entries: Vec<Entry<'a>>,
     /// The key whose value was not, and what is wrong with that.
@@ -245,7 +246,7 @@ pub(crate) fn entries(text: &str, options: ReadOptions) -> Result<Vec<Entry<'_>>
             return match entries(&content, options) {
                 Ok(list) => Ok(detached(list)),
                 Err(broken) => Err(BrokenObject {
-                    error: ReadError { span: whole.clone(), ..broken.error },
+                    begins: broken.begins,
                     entries: detached(broken.entries),
                     cut: broken.cut.map(|(key, error)| {
                         (key.into_owned().into(), ReadError { span: whole.clone(), ..error })
@@ -254,10 +255,10 @@ pub(crate) fn entries(text: &str, options: ReadOptions) -> Result<Vec<Entry<'_>>
             };
         }
     }
-    let failed = |failure| error(&Source::Text(text.into()), options, &failure);
-    let Some(start) = text.find('{') else {
-        let error = failed(Failure::expected("object"));
-        return Err(BrokenObject { error, entries: Vec::new(), cut: None });
+    // DSPy reads on in front of a value; the object that a value is, is not the one that is meant.
+    let is_value = |start: &usize| dspy && is_behind_key(text.get(..*start).unwrap_or_default());
+    let Some(start) = text.find('{').filter(|start| !is_value(start)) else {
+        return Err(BrokenObject { begins: false, entries: Vec::new(), cut: None });
     };
     let read = |loose| {
         let mut parser =
@@ -270,13 +271,9 @@ pub(crate) fn entries(text: &str, options: ReadOptions) -> Result<Vec<Entry<'_>>
         });
         (list, open, result, parser.must_repeat())
     };
-    let (list, open, result, repeat) = match read(false) {
-        (.., true) => {
-            let (list, open, result, _) = read(true);
-            (list, open, result, true)
-        }
-        once => once,
-    };
+    let first = read(false);
+    let repeat = first.3;
+    let (list, open, result, _) = if repeat { read(true) } else { first };
     let mut entries = Vec::with_capacity(list.len());
     for (key, span) in list {
         let value = text.get(span.clone()).unwrap_or_default();
@@ -298,8 +295,13 @@ pub(crate) fn entries(text: &str, options: ReadOptions) -> Result<Vec<Entry<'_>>
         let message = failure.message().to_owned();
         (key, ReadError { message, expected: String::new(), path: String::new(), span })
     });
-    let error = failed(described::not_json(text.get(start..).unwrap_or_default(), failure, "object"));
-    Err(BrokenObject { error, entries, cut })
+    Err(BrokenObject { begins: true, entries, cut })
+}
+
+/// Whether a text ends with a key in quotes and its colon.
+fn is_behind_key(text: &str) -> bool {
+    let key = text.trim_end().strip_suffix(':').map(str::trim_end);
+    key.is_some_and(|key| key.ends_with(['"', '\'']))
 }
 
 impl Entry<'_> {

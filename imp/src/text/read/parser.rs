@@ -593,6 +593,7 @@ impl<'a> Parser<'a> {
             None if self.closes_at_end => return Ok(false),
             None => return Err(self.broken("")),
             _ if first => return Ok(true),
+            Some(b']' | b'}') => return self.extra_close(close),
             Some(byte) => return self.separator_slip(byte),
         }
         let comma = self.pos;
@@ -648,6 +649,21 @@ impl<'a> Parser<'a> {
         {
             return Ok(true);
         }
+        Err(self.broken("there is no comma between two items"))
+    }
+
+    /// Goes past the bracket of another container, which is one too many if this one plainly goes on or ends
+    /// behind it.
+    #[cold]
+    fn extra_close(&mut self, close: u8) -> Result<bool, Failure> {
+        let at = self.pos;
+        self.pos += 1;
+        self.blank()?;
+        let goes_on = self.byte().is_some_and(|byte| byte == b',' || byte == close);
+        if goes_on && self.forgive(Slips::EXTRA_CLOSE, at) {
+            return self.more(close, false);
+        }
+        self.pos = at;
         Err(self.broken("there is no comma between two items"))
     }
 

@@ -558,17 +558,11 @@ fn tool_calls_come_in_many_shapes() {
 
 #[test]
 fn a_reply_that_is_an_object_is_cut_into_entries() {
-    let cut = |dialect, text: &str| {
-        entries(text, options(dialect))
-            .map(|entries| {
-                entries
-                    .iter()
-                    .map(|entry| format!("{}={}", entry.key, entry.value.text()))
-                    .collect::<Vec<_>>()
-                    .join("|")
-            })
-            .map_err(|broken| broken.error.to_string())
+    let list = |entries: &[Entry<'_>]| {
+        let list = entries.iter().map(|entry| format!("{}={}", entry.key, entry.value.text()));
+        list.collect::<Vec<_>>().join("|")
     };
+    let cut = |dialect, text: &str| entries(text, options(dialect)).map(|entries| list(&entries)).ok();
     for (given, want) in [
         (r#"{"a": 1, "b": {"c": []}}"#, "a=1|b={\"c\": []}"),
         ("Sure: {'a': '}', } and more", "a='}'"),
@@ -580,12 +574,26 @@ fn a_reply_that_is_an_object_is_cut_into_entries() {
     }
     assert_eq!(cut(Dspy, r#""{\"a\": 1}""#).unwrap(), "a=1");
     assert_eq!(cut(Dspy, "```json\n{a: Paris}").unwrap(), "a=Paris");
-    assert_eq!(cut(Plain, "prose").unwrap_err(), "expected object");
-    assert!(cut(Dspy, "{\"a\": 1}\n{\"a\": 2}").is_err());
+    assert!(cut(Dspy, "{\"a\": 1}\n{\"a\": 2}").is_none());
     assert_eq!(cut(Dspy, "{'a': None}\n\n[ ## completed ## ]]").unwrap(), "a=null");
-    for given in ["{\"a\": 1, \"b\": \"half", "{\"a\": 1, \"b\": 2", "{\"a\": 1, \"b\": tru"] {
-        let broken = entries(given, options(Dspy)).unwrap_err();
-        assert_eq!(broken.entries.iter().map(|entry| &*entry.key).collect::<Vec<_>>(), ["a"]);
+    // The object that an output is, is not the reply's.
+    assert!(cut(Dspy, "\"a\": {}}").is_none());
+    // What was whole, and the key whose value was not.
+    for (given, whole, key) in [
+        ("prose", None, None),
+        ("{", Some(""), None),
+        ("{\"a\": 1, \"b", Some("a=1"), None),
+        ("{\"a\": 1, \"b\":", Some("a=1"), Some("b")),
+        ("{\"a\": 1, \"b\": [tru", Some("a=1"), Some("b")),
+        // A number or a word at the very end may be half of one.
+        ("{\"a\": \"x\", \"b\": 1", Some("a=\"x\""), Some("b")),
+        ("{\"a\": \"x\"", Some("a=\"x\""), None),
+    ] {
+        for dialect in [Plain, Dspy] {
+            let broken = entries(given, options(dialect)).unwrap_err();
+            assert_eq!(broken.begins.then(|| list(&broken.entries)).as_deref(), whole, "{given}");
+            assert_eq!(broken.cut.as_ref().map(|(key, _)| &**key), key, "{given}");
+        }
     }
     let text = "x {\"a\": [1]}";
     let entry = &entries(text, options(Plain)).unwrap()[0];
