@@ -166,10 +166,10 @@ impl Adapter for Json {
     fn sections<'r>(&self, spec: &SignatureSpec, reply: &'r str) -> Result<Vec<Section<'r>>, ParseError> {
         // What JSON holds is never escaped, whatever the dialect: no line of it can be a marker.
         let options = ReadOptions { dialect: self.dialect, unescape: false };
-        let Ok(entries) = read::entries(reply, options) else {
+        let entries = read::entries(reply, options).map_err(|broken| {
             let message = "LM response cannot be serialized to a JSON object.";
-            return Err(ParseError::new(ParseErrorKind::Malformed, self.name(), reply, message));
-        };
+            ParseError::new(ParseErrorKind::Malformed, self.name(), reply, message).with_syntax(broken.error)
+        })?;
         let mut sections = vec![Section::default(); spec.outputs.len()];
         for entry in entries {
             // Of two equal keys the last counts, as everywhere in JSON.

@@ -220,7 +220,6 @@ pub(crate) struct Broken<'a> {
     /// Those that were read before it broke.
     #[allow(dead_code, reason = "for the error of an adapter, which keeps what was read")]
     pub(crate) entries: Vec<Entry<'a>>,
-    #[allow(dead_code, reason = "for the error of an adapter")]
     pub(crate) error: ReadError,
 }
 
@@ -248,7 +247,9 @@ pub(crate) fn entries(text: &str, options: ReadOptions) -> Result<Vec<Entry<'_>>
             };
         }
     }
-    let Some(start) = text.find('{') else { return failed(Vec::new(), Failure::expected("object")) };
+    let Some(start) = object_start(text, options.dialect) else {
+        return failed(Vec::new(), Failure::expected("object"));
+    };
     // Behind the object of a list, or in the plain dialect, nothing matters.
     let rest_matters = is_dspy && !text.trim_start().starts_with('[');
     let read = |loose| {
@@ -287,9 +288,18 @@ pub(crate) fn entries(text: &str, options: ReadOptions) -> Result<Vec<Entry<'_>>
                 entry.span.end < text.trim_end().len() || entry.value.text().ends_with(['"', '\'', ']', '}'])
             };
             entries.truncate(entries.len() - usize::from(entries.last().is_some_and(|last| !whole(last))));
-            failed(entries, described::not_json(&text[start..], failure, "object"))
+            failed(entries, described::broken_json(text, failure, "object"))
         }
     }
+}
+
+/// The place of the first `{`. What is thought before the answer is no part of it: an object in there would be
+/// a wrong answer.
+fn object_start(text: &str, dialect: crate::dialect::Dialect) -> Option<usize> {
+    let thinks = dialect == crate::dialect::Dialect::Plain && text.trim_start().starts_with("<think>");
+    let end = "</think>";
+    let from = if thinks { text.find(end)? + end.len() } else { 0 };
+    text.get(from..)?.find('{').map(|at| from + at)
 }
 
 impl Entry<'_> {
