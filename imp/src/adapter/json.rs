@@ -182,7 +182,8 @@ impl Adapter for Json {
         match read::entries(reply, options) {
             Ok(entries) => Ok(cut(entries)),
             Err(object) if !object.begins => {
-                Err(ParseError::new(ParseErrorKind::Malformed, self.name(), reply, NO_OBJECT))
+                let error = ParseError::new(ParseErrorKind::Malformed, self.name(), reply, NO_OBJECT);
+                Err(error.with_syntax(object.error))
             }
             Err(object) => {
                 let mut sections = cut(object.entries);
@@ -190,7 +191,7 @@ impl Adapter for Json {
                 if let Some((at, _)) = open {
                     sections[at] = Section::default();
                 }
-                Err(broken(self, spec, reply, &sections, open))
+                Err(broken(self, spec, reply, &sections, open).with_syntax(object.error))
             }
         }
     }

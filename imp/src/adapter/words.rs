@@ -101,21 +101,12 @@ fn plain(tree: &TypeTree, ty: &Type) -> Words {
         Kind::Date => words("ISO 8601 date", "an ISO 8601 date", Note::None, "ISO 8601 dates"),
         // §3: only a string has the words of an enum; an integer that has members is an integer.
         Kind::Choice(choice) => match ty.schema.get("type").and_then(|word| word.as_str()) {
+            // A named enum is more than its values' type.
+            _ if choice.name.is_some() => one_of(choice),
             Some("integer") => integer(),
             Some("number") => number(),
             Some("boolean") => boolean(),
-            _ => {
-                let label = format!("one of: {}", plain_members(choice, ", "));
-                Words {
-                    requirement: Some(label.clone()),
-                    plural: format!("values, each {label}"),
-                    note: Note::Text(format!(
-                        "must exactly match (no extra characters) one of: {}",
-                        plain_members(choice, "; ")
-                    )),
-                    label,
-                }
-            }
+            _ => one_of(choice),
         },
         Kind::Object(_) | Kind::Map { text_keys: true, .. } => {
             words("object", "an object", Note::Schema, "objects")
@@ -169,6 +160,19 @@ fn plain(tree: &TypeTree, ty: &Type) -> Words {
         | Kind::Union { tagged: true, .. }
         // A reference to nothing, which `resolve` never gives.
         | Kind::Ref(_) => words("value", "a value", Note::Schema, "values"),
+    }
+}
+
+fn one_of(choice: &Choice) -> Words {
+    let label = format!("one of: {}", plain_members(choice, ", "));
+    Words {
+        requirement: Some(label.clone()),
+        plural: format!("values, each {label}"),
+        note: Note::Text(format!(
+            "must exactly match (no extra characters) one of: {}",
+            plain_members(choice, "; ")
+        )),
+        label,
     }
 }
 

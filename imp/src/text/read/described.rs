@@ -302,12 +302,16 @@ fn is_spelling(value: &Value, text: &str) -> bool {
 
 /// A text that is broken JSON, or none at all: then the type is all that needs saying.
 pub(super) fn not_json(text: &str, failure: Failure, word: &'static str) -> Failure {
+    if failure.why() == Why::Syntax && !text.trim_start().starts_with(['{', '[']) {
+        return Failure::expected(word).at(0);
+    }
+    broken_json(text, failure, word)
+}
+
+/// JSON that begins as it should and is broken further on: says where in the text.
+pub(super) fn broken_json(text: &str, failure: Failure, word: &'static str) -> Failure {
     if failure.why() != Why::Syntax {
         return failure;
-    }
-    let expected = Failure::expected(word);
-    if !text.trim_start().starts_with(['{', '[']) {
-        return expected.at(0);
     }
     let at = failure.position().unwrap_or(0);
     let before = text.get(..at).unwrap_or(text);

@@ -226,6 +226,8 @@ pub(crate) struct BrokenObject<'a> {
     pub(crate) entries: Vec<Entry<'a>>,
     /// The key whose value was not, and what is wrong with that.
     pub(crate) cut: Option<(Cow<'a, str>, ReadError)>,
+    /// Where it breaks, and why.
+    pub(crate) error: ReadError,
 }
 
 /// The entries of the JSON object in a text, what is around it aside (§9.3, §10).
@@ -247,6 +249,7 @@ pub(crate) fn entries(text: &str, options: ReadOptions) -> Result<Vec<Entry<'_>>
                 Ok(list) => Ok(detached(list)),
                 Err(broken) => Err(Box::new(BrokenObject {
                     begins: broken.begins,
+                    error: ReadError { span: whole.clone(), ..broken.error },
                     entries: detached(broken.entries),
                     cut: broken.cut.map(|(key, error)| {
                         (key.into_owned().into(), ReadError { span: whole.clone(), ..error })
@@ -257,8 +260,10 @@ pub(crate) fn entries(text: &str, options: ReadOptions) -> Result<Vec<Entry<'_>>
     }
     // DSPy reads on in front of a value; the object that a value is, is not the one that is meant.
     let is_value = |start: &usize| dspy && is_behind_key(text.get(..*start).unwrap_or_default());
-    let Some(start) = text.find('{').filter(|start| !is_value(start)) else {
-        return Err(Box::new(BrokenObject { begins: false, entries: Vec::new(), cut: None }));
+    let failed = |failure| error(&Source::Text(text.into()), options, &failure);
+    let Some(start) = object_start(text, options.dialect).filter(|start| !is_value(start)) else {
+        let error = failed(Failure::expected("object"));
+        return Err(Box::new(BrokenObject { begins: false, entries: Vec::new(), cut: None, error }));
     };
     let read = |loose| {
         let mut parser =
@@ -295,13 +300,23 @@ pub(crate) fn entries(text: &str, options: ReadOptions) -> Result<Vec<Entry<'_>>
         let message = failure.message().to_owned();
         (key, ReadError { message, expected: String::new(), path: String::new(), span })
     });
-    Err(Box::new(BrokenObject { begins: true, entries, cut }))
+    let error = failed(described::broken_json(text, failure, "object"));
+    Err(Box::new(BrokenObject { begins: true, entries, cut, error }))
 }
 
 /// Whether a text ends with a key in quotes and its colon.
 fn is_behind_key(text: &str) -> bool {
     let key = text.trim_end().strip_suffix(':').map(str::trim_end);
     key.is_some_and(|key| key.ends_with(['"', '\'']))
+}
+
+/// The place of the first `{`. What is thought before the answer is no part of it: an object in there would be
+/// a wrong answer.
+fn object_start(text: &str, dialect: crate::dialect::Dialect) -> Option<usize> {
+    let thinks = dialect == crate::dialect::Dialect::Plain && text.trim_start().starts_with("<think>");
+    let end = "</think>";
+    let from = if thinks { text.find(end)? + end.len() } else { 0 };
+    text.get(from..)?.find('{').map(|at| from + at)
 }
 
 impl Entry<'_> {

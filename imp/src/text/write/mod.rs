@@ -97,9 +97,10 @@ impl<'a> FieldWriter<'a> {
     ///
     /// The value's own `Serialize` refuses, or a map has keys that are no text.
     pub fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
-        if self.form == Form::Xml || (self.dialect == Dialect::Dspy && self.tree.dated) {
+        let dated = self.dialect == Dialect::Dspy && self.tree.dated;
+        if self.form == Form::Xml || dated || self.tree.own {
             // DSPy spells dates its own way, and a serializer cannot see that a text is one; what an XML
-            // element looks like depends on the value's type.
+            // element looks like depends on the value's type; of tool calls only a part is shown.
             let value = to_value(value)?;
             return self.data(&value);
         }
