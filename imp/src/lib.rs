@@ -63,6 +63,7 @@ mod nearest;
 mod program;
 mod reasoning;
 mod reply;
+mod schema_rules;
 mod spec;
 mod spec_text;
 mod text;

@@ -1,6 +1,7 @@
 //! What adapters know of a signature: names, types, descriptions, instructions.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -13,6 +14,7 @@ use crate::dialect::Dialect;
 use crate::error::SpecError;
 use crate::meta::{Bound, FieldMeta, RecordMeta};
 use crate::nearest::remedy;
+use crate::schema_rules::leaves_nothing;
 use crate::spec_text;
 use crate::text::docs::clean_docs;
 use crate::types::{AnswerShape, Checks, Kind, Number, Pattern, TypeTree};
@@ -536,6 +538,26 @@ pub(crate) fn ready(
                 value => return Err(format!("the bound `{constraint}` is a text, not {}", value.kind())),
             },
         }
+    }
+    if checks.multiple_of.is_some_and(|of| of.compare(Number::Int(0)) != Some(Ordering::Greater)) {
+        return Err(format!("the bound `{}` is not above 0: give a number above 0", Constraint::MultipleOf));
+    }
+    let pairs = [
+        (checks.minimum, Constraint::Ge, checks.maximum, Constraint::Le),
+        (checks.minimum, Constraint::Ge, checks.exclusive_maximum, Constraint::Lt),
+        (checks.exclusive_minimum, Constraint::Gt, checks.maximum, Constraint::Le),
+        (checks.exclusive_minimum, Constraint::Gt, checks.exclusive_maximum, Constraint::Lt),
+    ];
+    for (low, ge, high, le) in pairs {
+        let (Some(low), Some(high)) = (low, high) else { continue };
+        if leaves_nothing(low, high, ge == Constraint::Gt || le == Constraint::Lt) {
+            return Err(format!("no number is between the bounds `{ge}` and `{le}`: swap or widen them"));
+        }
+    }
+    if let (Some(least), Some(most)) = (checks.min_length, checks.max_length)
+        && least > most
+    {
+        return Err("the bound `min_length` is greater than `max_length`: swap or widen them".to_owned());
     }
     Ok((!checks.is_empty()).then(|| Box::new(checks)))
 }
