@@ -8,7 +8,7 @@ use crate::adapter::demo::Demo;
 use crate::adapter::field_list::field_list;
 use crate::adapter::instructions::objective_text;
 use crate::adapter::options::{FormatOptions, Missing};
-use crate::adapter::record::Record;
+use crate::adapter::record::{Answer, Record};
 use crate::dialect::Dialect;
 use crate::error::FormatError;
 use crate::message::Message;
@@ -189,6 +189,7 @@ pub(crate) fn assistant_content<A: Adapter + ?Sized>(
     missing: Missing<'_>,
 ) -> Result<String, FormatError> {
     let mut out = String::with_capacity(256);
+    let outputs = &Answer(outputs);
     for (index, field) in spec.outputs.iter().enumerate() {
         let start = out.len();
         if start > 0 {
