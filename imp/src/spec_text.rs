@@ -14,6 +14,9 @@ use crate::types::AnswerShape;
 /// Types nested deeper than this are refused, so that reading them needs little stack.
 const DEPTH: usize = 32;
 
+/// How many characters of a line an error shows on each side of its place.
+const WINDOW: usize = 200;
+
 /// The words of types, as they may be written, and what they are in the language of
 /// [`described`](crate::described).
 const TYPES: [(&str, &str); 14] = [
@@ -405,8 +408,12 @@ fn chars_before(text: &str, at: usize) -> usize {
 fn invalid(text: &str, at: usize, message: &str, suggestion: Option<String>) -> SpecError {
     let position = chars_before(text, at);
     let line_start = text[..at].rfind('\n').map_or(0, |end| end + 1);
-    let line = text[line_start..].lines().next().unwrap_or("");
-    let blanks = " ".repeat(text[line_start..at].chars().count());
+    // Of a long line the part around the place.
+    let before = &text[line_start..at];
+    let skip = before.chars().count().saturating_sub(WINDOW);
+    let before: String = before.chars().skip(skip).collect();
+    let behind: String = text[at..].lines().next().unwrap_or("").chars().take(WINDOW).collect();
+    let (line, blanks) = (format!("{before}{behind}"), " ".repeat(before.chars().count()));
     let mut full = format!("invalid signature at position {position}: {message}\n{line}\n{blanks}^");
     if let Some(suggestion) = suggestion {
         full.push('\n');

@@ -138,3 +138,48 @@ fn long_signatures_are_read() {
     let spec = SignatureSpec::parse(&format!("{} -> b", members.join(", "))).unwrap();
     assert!(spec.inputs().map(imp::FieldSpec::name).eq(&members));
 }
+
+#[test]
+fn misspelt_inputs_are_named() {
+    let spec = SignatureSpec::parse("question, context -> answer").unwrap();
+    let format = |fields: imp::Fields| {
+        let error = imp::Adapter::messages(&Chat::new(), &spec, &fields, &imp::FormatOptions::new());
+        error.map(|_| ()).map_err(|error| error.to_string())
+    };
+    for (fields, error) in [
+        (
+            imp::Fields::from([("qestion", "x"), ("context", "y"), ("zzz", "z")]),
+            "these inputs have no value: question; these names are no inputs: qestion (did you mean `question`?), zzz",
+        ),
+        (imp::Fields::from([("context", "y")]), "these inputs have no value: question"),
+    ] {
+        assert_eq!(format(fields).unwrap_err(), error);
+    }
+    // What is given besides is ignored, as in DSPy.
+    assert!(format(imp::Fields::from([("question", "x"), ("context", "y"), ("zzz", "z")])).is_ok());
+}
+
+#[test]
+fn messages_are_bounded() {
+    let long = "x".repeat(1_000_000);
+    let errors = [
+        SignatureSpec::parse(&format!("a -> b: {long}")),
+        SignatureSpec::parse(&format!("a -> {long}: y")),
+        SignatureSpec::parse(&format!("a -> b: enum[{long}")),
+        SignatureSpec::parse(&format!("{long}, -> b")),
+        output(json!({"type": long})),
+        output(json!({"default": 1, "type": {"literal": [long]}})),
+        output(json!({"constraints": {"pattern": format!("({long}")}})),
+        output(json!({"type": {"schema": {long.as_str(): 1}}})),
+        SignatureSpec::from_json(&json!({"outputs": [{"name": format!("{long} ")}]})),
+    ];
+    for error in errors {
+        let text = error.unwrap_err().to_string();
+        assert!(text.len() < 4000 && text.contains("xxx"), "{} bytes", text.len());
+    }
+    let spec = output(json!({"type": {"literal": [long]}})).unwrap();
+    let error = Chat::new().read_fields(&spec, &format!("[[ ## v ## ]]\n{long}y")).unwrap_err();
+    assert!(error.to_string().len() < 4000 && error.to_string().contains("characters left out"), "{error}");
+    assert_eq!(error.failures()[0].value.len(), long.len() + 1);
+    assert!(error.failures()[0].message.len() > long.len());
+}

@@ -37,6 +37,12 @@ pub trait Record {
     fn is_complete(&self) -> bool {
         false
     }
+
+    /// The names under which values are given, where they are not known to be the signature's: an error
+    /// about a missing value says which of them are no fields. The default is none.
+    fn given_names(&self) -> Vec<&str> {
+        Vec::new()
+    }
 }
 
 /// The outputs of an answer that is shown to a model: they have to be read back (law 6).
@@ -50,6 +56,10 @@ impl Record for Answer<'_> {
 
     fn is_complete(&self) -> bool {
         self.0.is_complete()
+    }
+
+    fn given_names(&self) -> Vec<&str> {
+        self.0.given_names()
     }
 }
 
@@ -389,6 +399,10 @@ impl Record for Fields {
         }
         out.absent();
         Ok(())
+    }
+
+    fn given_names(&self) -> Vec<&str> {
+        self.iter().map(|(name, _)| name).collect()
     }
 }
 

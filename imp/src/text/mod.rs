@@ -1,6 +1,7 @@
 //! Text and values: the markers of a reply, the text of a value, the value of a text. Pure, and
 //! knows no signature.
 
+pub(crate) mod bounded;
 mod datetime;
 pub(crate) mod docs;
 pub(crate) mod json;

@@ -24,6 +24,7 @@ use serde::de::DeserializeOwned;
 use self::failure::{Failure, Step, Why};
 use self::forgive::Slips;
 use self::parser::Parser;
+use super::bounded::Bounded;
 use crate::types::{Checks, Kind, Type, TypeTree};
 use crate::value::Value;
 
@@ -99,12 +100,14 @@ impl ReadError {
     }
 }
 
+/// A long message is cut in the middle; [`message`](ReadError::message) has all of it.
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.path.is_empty() {
-            return f.write_str(&self.message);
+            return Bounded(&self.message).fmt(f);
         }
-        write!(f, "{}: {}", self.path.trim_start_matches('.'), self.message)
+        let path = self.path.trim_start_matches('.');
+        write!(f, "{}: {}", Bounded(path), Bounded(&self.message))
     }
 }
 
