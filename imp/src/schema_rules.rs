@@ -262,9 +262,8 @@ impl<'s> Node<'s> {
             }
             return Ok(());
         };
-        let prefix = match prefix {
-            Json::Array(prefix) => prefix,
-            _ => return Err(self.fault("`prefixItems` is not a list", "write a list of schemas")),
+        let Json::Array(prefix) = prefix else {
+            return Err(self.fault("`prefixItems` is not a list", "write a list of schemas"));
         };
         let of_its_length =
             |word: &str| self.map.get(word).is_none_or(|length| length.as_u64() == Some(prefix.len() as u64));
