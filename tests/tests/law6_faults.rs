@@ -35,22 +35,20 @@ fn typed_answers_come_back() {
     for any in [json!(null), json!("null"), json!({"a": null})] {
         for padded in [Padded::Both, Padded::Bare] {
             let out = Out { padded, any: any.clone(), free: f64::NEG_INFINITY };
-            for adapter in ["json", "chat"] {
-                let spec = <Ask as Signature>::spec().expect("a signature");
-                let (text, read) = match adapter {
-                    "json" => {
-                        let text = Json::new().assistant_content(spec, &out, Missing::LeaveOut).unwrap();
-                        let read = Json::new().parse::<Out>(&text);
-                        (text, read)
-                    }
-                    _ => {
-                        let text = Chat::new().assistant_content(spec, &out, Missing::LeaveOut).unwrap();
-                        let read = Chat::new().parse::<Out>(&text);
-                        (text, read)
-                    }
-                };
-                assert_eq!(read.unwrap_or_else(|error| panic!("{error}\n{text}")), out, "{text}");
-            }
+            let spec = <Ask as Signature>::spec().expect("a signature");
+            let (json, chat) = (Json::new(), Chat::new());
+            let text = json.assistant_content(spec, &out, Missing::LeaveOut).unwrap();
+            assert_eq!(
+                json.parse::<Out>(&text).unwrap_or_else(|error| panic!("{error}\n{text}")),
+                out,
+                "{text}"
+            );
+            let text = chat.assistant_content(spec, &out, Missing::LeaveOut).unwrap();
+            assert_eq!(
+                chat.parse::<Out>(&text).unwrap_or_else(|error| panic!("{error}\n{text}")),
+                out,
+                "{text}"
+            );
         }
     }
 }
