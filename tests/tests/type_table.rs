@@ -13,13 +13,14 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-/// One field as data: a type, or an object with a `type` and what else a field has.
+/// A signature described as data, and where the derived one differs from it.
 struct Told {
     spec: SignatureSpec,
     wrong: Vec<String>,
 }
 
 impl Told {
+    /// The signature of one field: a type, or an object with a `type` and what else a field has.
     fn new(field: &Json) -> Self {
         let field = match field {
             Json::Object(map) if map.contains_key("type") => field.clone(),
@@ -95,10 +96,10 @@ impl Told {
 
     /// What a reply is read as.
     fn reads<O: imp::OutputSignature + Serialize>(&mut self, text: &str) {
-        let reply = match text.contains("[[ ## ") {
-            true => text.to_owned(),
-            false => format!("[[ ## w ## ]]\n{text}\n\n[[ ## completed ## ]]"),
-        };
+        let mut reply = text.to_owned();
+        if !text.contains("[[ ## ") {
+            reply = format!("[[ ## w ## ]]\n{text}\n\n[[ ## completed ## ]]");
+        }
         for dialect in [Dialect::Plain, Dialect::Dspy] {
             self.reads_with::<O>(&Chat::new().dialect(dialect), &reply);
         }
@@ -138,9 +139,8 @@ impl Told {
 
 impl Drop for Told {
     fn drop(&mut self) {
-        if !self.wrong.is_empty() && !std::thread::panicking() {
-            panic!("{} differences\n{}", self.wrong.len(), self.wrong.join("\n"));
-        }
+        let is_same = self.wrong.is_empty() || std::thread::panicking();
+        assert!(is_same, "{} differences\n{}", self.wrong.len(), self.wrong.join("\n"));
     }
 }
 
