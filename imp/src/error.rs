@@ -261,6 +261,12 @@ impl ParseError {
             text.push_str(&failure.path);
             text.push_str(": ");
             text.push_str(&failure.value);
+            // The message of missing outputs does not say what is wrong with the others.
+            if self.0.kind == ParseErrorKind::MissingFields {
+                text.push_str(" (");
+                text.push_str(&failure.message);
+                text.push(')');
+            }
         }
         text
     }
