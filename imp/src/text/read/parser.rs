@@ -889,10 +889,14 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// A text behind a value without the opening of a marker that may be in front of it, one that is not quite right.
+/// A text behind a value without the opening of an end marker that may be in front of it, one that is not quite
+/// right or breaks off. Another output's marker is none: its value would be lost.
 fn without_marker(text: &str) -> &str {
-    let name = text.trim_start_matches('[').trim_start();
-    if name.starts_with('#') { name } else { text }
+    let Some(name) = text.trim_start_matches('[').trim_start().strip_prefix('#') else { return text };
+    let name = name.trim_start_matches(['#', ' ']);
+    let end = name.find(|c: char| c != '_' && !c.is_alphanumeric()).unwrap_or(name.len());
+    let word = name.get(..end).unwrap_or_default();
+    if word == "completed" || (end == name.len() && "completed".starts_with(word)) { name } else { text }
 }
 
 /// How many bytes from the front a string that ends with `close` goes on with, at least.

@@ -588,6 +588,24 @@ fn where_anything_is_welcome_json_is_looked_for() {
 }
 
 #[test]
+fn an_end_marker_that_is_not_quite_right_may_follow_a_value() {
+    for (marker, fits) in [
+        ("[[ ## completed # ]]", true),
+        ("[ ## completed ## ]]", true),
+        ("[[## completed ##]]", true),
+        ("[[ ## compl", true),
+        ("[[ ##", true),
+        // The value behind it would be lost.
+        ("[[ ## source # ]]\n0", false),
+        ("[[ ##source ## ]]\n0", false),
+        ("[[ ## co", true),
+        ("[[ ## co ]]\n0", false),
+    ] {
+        assert_eq!(described::json(&format!("[1]\n\n{marker}"), Dspy).is_ok(), fits, "{marker}");
+    }
+}
+
+#[test]
 fn a_character_too_many_between_items_is_passed_over() {
     for (given, want) in [
         ("{'a': [1]], 'b': [2]}", Some("{\"a\": [1], \"b\": [2]}")),
