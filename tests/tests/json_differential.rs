@@ -1,4 +1,4 @@
-//! 10,000 replies with slips, read by `imp`, by `jsonrepair-rs`, and by Python's json_repair 0.64.6.
+//! 10,000 replies with slips, read by `imp`, by `jsonrepair-rs`, and by Python's `json_repair` 0.64.6.
 //!
 //! Its answers are recorded: `scripts/record_json_repair.py` says how.
 
@@ -25,7 +25,7 @@ fn plain(value: Value) -> Value {
     }
 }
 
-/// What json_repair made of a mutant.
+/// What `json_repair` made of a mutant.
 fn recorded(mutant: &Mutant, line: &str) -> Option<Value> {
     let document = plain(mutant.document.clone());
     if line == "!" {
@@ -132,7 +132,7 @@ const STRICT: &str = "it is what strict JSON says";
 const SAYS_THE_SAME: &str = "it says what the reply says, nothing more or less";
 /// §10; jsonrepair takes it away.
 const BACKSLASH: &str = "a backslash that escapes nothing stays";
-/// json_repair leaves it out.
+/// `json_repair` leaves it out.
 const EMPTY: &str = "an empty string in a list stays";
 /// §10; jsonrepair has a text.
 const ZEROS: &str = "a number with zeros before it is a number";
@@ -148,7 +148,7 @@ struct Case<'m> {
     mutant: &'m Mutant,
     document: Option<Value>,
     strict: Option<Value>,
-    /// jsonrepair-rs and json_repair.
+    /// jsonrepair-rs and `json_repair`.
     oracles: [Option<Value>; 2],
     /// The same, whether or not the types take it.
     untyped: [Option<Value>; 2],
@@ -265,7 +265,7 @@ fn must_forgive(dialect: Dialect, is_output: bool, slips: &[Slip]) -> bool {
             matches!(slip, SingleQuotes | TrailingComma | PythonWords)
                 || !is_output && matches!(slip, Fence | Prose)
         }
-        _ => slip.keeps_meaning(),
+        Dialect::Dspy => slip.keeps_meaning(),
     })
 }
 
