@@ -869,7 +869,7 @@ impl<'a> Parser<'a> {
             return Err(self.broken("something follows the value"));
         }
         let text = without_marker(after);
-        if after.is_empty() || (!text.contains(['{', '[']) && self.forgive(Slips::SURROUNDINGS, start)) {
+        if after.is_empty() || (!text.contains(['{', '[', '}']) && self.forgive(Slips::SURROUNDINGS, start)) {
             self.pos = self.text.len();
             return Ok(());
         }
