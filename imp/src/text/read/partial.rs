@@ -111,14 +111,24 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// Whether what ends at `end` is read as it would be with any text behind what there is.
-    fn confirm(&mut self, end: usize, more: bool) -> bool {
+    /// Goes to the front of the next item, behind the one that ends at `end`. Says whether that one is read as
+    /// it would be with any text behind what there is, and whether there is another; `None` if that is not
+    /// certain.
+    fn more(&mut self, close: u8, first: bool, end: usize) -> (bool, Option<bool>) {
+        let more = self.parser.more(close, first);
         let behind = self.parser.text.get(end..).unwrap_or_default().trim_start();
+        let comma = behind.starts_with([',', ';']);
         // Without a comma, the next word decides whether a text without quotes goes on: `1 null`, `1 nullable`.
         let longest = "false".len();
-        let sure = !more || behind.starts_with([',', ';']) || self.parser.rest().len() > longest;
-        self.slipped |= sure && self.parser.receipts.slips.in_syntax();
-        sure
+        let sure = first
+            || comma
+            || match more {
+                Ok(true) => self.parser.rest().len() > longest,
+                Ok(false) => true,
+                Err(_) => false,
+            };
+        self.slipped |= sure && !first && more.is_ok() && self.parser.receipts.slips.in_syntax();
+        (sure, more.ok().filter(|_| sure))
     }
 
     /// What is certain of a value that was read, and behind which nothing was.
@@ -168,11 +178,11 @@ impl<'a> Front<'a> {
         let mut first = true;
         loop {
             let end = self.parser.pos;
-            let Ok(more) = self.parser.more(b']', first) else { break };
-            if !first && !self.confirm(end, more) {
-                break;
+            let (sure, more) = self.more(b']', first, end);
+            if sure {
+                items.extend(last.take());
             }
-            items.extend(last.take());
+            let Some(more) = more else { break };
             if !more {
                 return match self.parser.close(b']') {
                     Ok(()) => Some(Node::Whole(Value::List(items))),
@@ -195,11 +205,11 @@ impl<'a> Front<'a> {
         let mut first = true;
         loop {
             let end = self.parser.pos;
-            let Ok(more) = self.parser.more(b'}', first) else { break };
-            if !first && !self.confirm(end, more) {
-                break;
+            let (sure, more) = self.more(b'}', first, end);
+            if sure {
+                object.entries.extend(last.take());
             }
-            object.entries.extend(last.take());
+            let Some(more) = more else { break };
             if !more {
                 object.closed = self.parser.close(b'}').is_ok();
                 return Some(object);
@@ -536,6 +546,12 @@ fn container(text: &str, tree: &TypeTree, dialect: Dialect, shape: Shape) -> Opt
 
 /// What two readings have in common.
 fn common(a: Value, b: Value) -> Option<Value> {
+    common_front(a, b, &mut true)
+}
+
+/// The same; behind a value in which one of them goes on where the other does not, which makes `going` false,
+/// they have nothing in common any more. A text is none: both go on behind it.
+fn common_front(a: Value, b: Value, going: &mut bool) -> Option<Value> {
     Some(match (a, b) {
         (Value::String(mut a), Value::String(b)) => {
             let same = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8());
@@ -543,15 +559,37 @@ fn common(a: Value, b: Value) -> Option<Value> {
             Value::String(a)
         }
         (Value::List(a), Value::List(b)) => {
-            Value::List(a.into_iter().zip(b).map_while(|(a, b)| common(a, b)).collect())
+            let (len, other) = (a.len(), b.len());
+            let mut list = Vec::with_capacity(len);
+            for (a, b) in a.into_iter().zip(b) {
+                list.extend(common_front(a, b, going));
+                if !*going {
+                    break;
+                }
+            }
+            *going &= len == other;
+            Value::List(list)
         }
         (Value::Map(a), Value::Map(b)) => {
-            let same = a.into_iter().zip(b).map_while(|((key, a), (other, b))| {
-                Some((key, common(a, b)?)).filter(|(key, _)| *key == other)
-            });
-            Value::Map(same.collect())
+            let (len, other) = (a.len(), b.len());
+            let mut map = Map::new();
+            for ((key, a), (same, b)) in a.into_iter().zip(b) {
+                *going &= key == same;
+                let value = if *going { common_front(a, b, going) } else { None };
+                if let Some(value) = value {
+                    map.insert(key, value);
+                }
+                if !*going {
+                    break;
+                }
+            }
+            *going &= len == other;
+            Value::Map(map)
         }
         (a, b) if a == b => a,
-        _ => return None,
+        _ => {
+            *going = false;
+            return None;
+        }
     })
 }
