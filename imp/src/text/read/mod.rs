@@ -12,6 +12,7 @@ mod failure;
 mod forgive;
 mod from_value;
 mod parser;
+pub(crate) mod partial;
 pub(crate) mod scalar;
 mod top;
 
@@ -281,13 +282,8 @@ pub(crate) fn entries(text: &str, options: ReadOptions) -> Result<Vec<Entry<'_>>
     let (list, open, result, _) = if repeat { read(true) } else { first };
     let mut entries = Vec::with_capacity(list.len());
     for (key, span) in list {
-        let value = text.get(span.clone()).unwrap_or_default();
-        let value = match value {
-            "None" => Cow::Borrowed("null"),
-            value if repeat => described::respelt(value, options.dialect),
-            value => Cow::Borrowed(value),
-        };
-        entries.push(Entry { key, value: Source::Json(value), span });
+        let value = entry_source(text.get(span.clone()).unwrap_or_default(), repeat, options.dialect);
+        entries.push(Entry { key, value, span });
     }
     let Err(failure) = result else { return Ok(entries) };
     // A number or a word at the very end may be half of one.
@@ -317,6 +313,15 @@ fn object_start(text: &str, dialect: crate::dialect::Dialect) -> Option<usize> {
     let end = "</think>";
     let from = if thinks { text.find(end)? + end.len() } else { 0 };
     text.get(from..)?.find('{').map(|at| from + at)
+}
+
+/// The value of an entry; `respell` if backslashes mean in it what §10 says.
+fn entry_source(text: &str, respell: bool, dialect: crate::dialect::Dialect) -> Source<'_> {
+    Source::Json(match text {
+        "None" => Cow::Borrowed("null"),
+        text if respell => described::respelt(text, dialect),
+        text => Cow::Borrowed(text),
+    })
 }
 
 impl Entry<'_> {

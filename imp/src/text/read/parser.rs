@@ -75,6 +75,11 @@ impl<'a> Parser<'a> {
         self.diverged && !self.loose_escapes && self.receipts.slips.in_syntax()
     }
 
+    /// Whether a string was read that means something else in a text that is no strict JSON.
+    pub(super) fn diverged(&self) -> bool {
+        self.diverged
+    }
+
     pub(super) fn with_loose_escapes(self, loose_escapes: bool) -> Self {
         Parser { loose_escapes, ..self }
     }

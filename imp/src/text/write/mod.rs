@@ -14,7 +14,7 @@ use crate::error::WriteError;
 use crate::types::{Kind, TypeTree};
 use crate::value::Value;
 
-pub(crate) use escape::{escape_markers, has_markers, unescape_markers};
+pub(crate) use escape::{certain_unescaped, escape_markers, has_markers, unescape_markers};
 pub(crate) use json::{JsonWriter, Layout};
 pub(crate) use value::to_value;
 
