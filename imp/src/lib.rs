@@ -35,7 +35,7 @@
 //! | --- | --- |
 //! | declare a signature, and every attribute | [`derive@Signature`] |
 //! | describe one at run time, by text or by data | [`SignatureSpec`], [`Fields`] |
-//! | make messages and read replies without a model | [`Chat`], [`Json`], [`Xml`] |
+//! | make messages and read replies without a model | [`Chat`], [`Json`], [`Xml`], [`SingleField`] |
 //! | call a model | [`Predict`], [`ChainOfThought`], [`Prediction`] |
 //! | choose a model, or bring your own | [`OpenAi`], [`LanguageModel`], [`lm`] |
 //! | test without a model | [`Script`] |
@@ -82,6 +82,7 @@ pub use adapter::record::{
     Describe, FieldReader, InputType, Inputs, OutputSignature, OutputType, Outputs, PartOf, Record, Section,
     Signature,
 };
+pub use adapter::single_field::SingleField;
 pub use adapter::typed::read_reply;
 pub use adapter::xml::Xml;
 pub use bounds::{FloatType, LengthType, NumericType, TextType};

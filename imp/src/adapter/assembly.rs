@@ -144,10 +144,59 @@ pub(crate) fn supplied<A: Adapter + ?Sized>(
     Ok(supplied)
 }
 
+/// The fields that have no value, though they must have one or are not null.
+pub(crate) fn without_value<A: Adapter + ?Sized>(
+    adapter: &A,
+    fields: &[Arc<FieldSpec>],
+    record: &dyn Record,
+) -> Result<Vec<String>, FormatError> {
+    let mut names = Vec::new();
+    let mut scratch = String::new();
+    for (index, field) in fields.iter().enumerate() {
+        scratch.clear();
+        match value(adapter, field, record, index, &mut scratch)? {
+            Presence::Present => {}
+            Presence::Null if field.is_optional() => {}
+            _ => names.push(field.name.clone()),
+        }
+    }
+    Ok(names)
+}
+
+/// Writes `name: value`, the frame of the adapters whose prompts have no markers.
+pub(crate) fn labelled<A: Adapter + ?Sized>(
+    adapter: &A,
+    field: &FieldSpec,
+    record: &dyn Record,
+    index: usize,
+    out: &mut String,
+) -> Result<Presence, FormatError> {
+    let start = out.len();
+    out.push_str(&field.name);
+    out.push_str(": ");
+    let presence = adapter.value(field, record, index, out)?;
+    if presence == Presence::Absent {
+        out.truncate(start);
+    }
+    Ok(presence)
+}
+
 pub(crate) fn user_content<A: Adapter + ?Sized>(
     adapter: &A,
     spec: &SignatureSpec,
     inputs: &dyn Record,
+    prefix: &str,
+    suffix: &str,
+) -> Result<String, FormatError> {
+    sections(adapter, spec, inputs, "\n\n", prefix, suffix)
+}
+
+/// The content of a user message whose sections stand `separator` apart.
+pub(crate) fn sections<A: Adapter + ?Sized>(
+    adapter: &A,
+    spec: &SignatureSpec,
+    inputs: &dyn Record,
+    separator: &str,
     prefix: &str,
     suffix: &str,
 ) -> Result<String, FormatError> {
@@ -156,7 +205,7 @@ pub(crate) fn user_content<A: Adapter + ?Sized>(
     for (index, field) in spec.inputs.iter().enumerate() {
         let start = out.len();
         if start > 0 {
-            out.push_str("\n\n");
+            out.push_str(separator);
         }
         let presence = adapter.section(field, inputs, index, &mut out)?;
         // A null renders nothing in the plain dialect (Imp §2.1) and `None` in DSPy's.

@@ -12,6 +12,7 @@ pub(crate) mod json;
 pub(crate) mod options;
 pub(crate) mod record;
 pub(crate) mod schema_text;
+pub(crate) mod single_field;
 pub(crate) mod typed;
 pub(crate) mod words;
 pub(crate) mod xml;
