@@ -36,7 +36,8 @@
 //! | declare a signature, and every attribute | [`derive@Signature`] |
 //! | describe one at run time, by text or by data | [`SignatureSpec`], [`Fields`] |
 //! | make messages and read replies without a model | [`Chat`], [`Json`], [`Xml`], [`SingleField`] |
-//! | call a model | [`Predict`], [`ChainOfThought`], [`Prediction`] |
+//! | call a model | [`Predict`], [`ChainOfThought`], [`TwoStep`], [`Prediction`] |
+//! | ask for source code | [`Code`], [`language`] |
 //! | choose a model, or bring your own | [`OpenAi`], [`LanguageModel`], [`lm`] |
 //! | test without a model | [`Script`] |
 //! | see what went wrong | [`Error`], [`ParseError`], [`FormatError`], [`SpecError`], [`LmError`] |
@@ -51,6 +52,7 @@ extern crate self as imp;
 
 mod adapter;
 mod bounds;
+mod code;
 mod described;
 mod dialect;
 mod error;
@@ -68,6 +70,7 @@ mod types;
 mod value;
 mod variants;
 
+pub mod language;
 pub mod lm;
 
 #[doc(hidden)]
@@ -83,9 +86,11 @@ pub use adapter::record::{
     Signature,
 };
 pub use adapter::single_field::SingleField;
+pub use adapter::two_step::TwoStepPrompt;
 pub use adapter::typed::read_reply;
 pub use adapter::xml::Xml;
 pub use bounds::{FloatType, LengthType, NumericType, TextType};
+pub use code::Code;
 pub use dialect::Dialect;
 pub use error::{
     FieldFailure, FormatError, MissingFields, ParseError, ParseErrorKind, SpecError, WriteError,
@@ -104,6 +109,7 @@ pub use program::chain_of_thought::{ChainOfThought, Reasoned};
 pub use program::error::{Error, ErrorKind};
 pub use program::predict::Predict;
 pub use program::prediction::Prediction;
+pub use program::two_step::{TwoStep, TwoStepPrediction};
 pub use reply::Reply;
 pub use spec::{Constraint, FieldSpec, SignatureSpec};
 pub use text::read::{ReadError, ReadOptions, Source};

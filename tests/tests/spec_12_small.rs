@@ -1,8 +1,10 @@
 //! spec/imp.md §12: the SingleField and TwoStep adapters. Rows 10 and 88.
 
+use imp::lm::ScriptReply;
 use imp::{
-    Adapter as _, Capabilities, Fields, FormatError, FormatOptions, Missing, OutputForm, ParseError,
-    ParseErrorKind, Predict, ResponseFormat, Script, SignatureSpec, SingleField, Value,
+    Adapter as _, Capabilities, Fields, FormatError, FormatOptions, LmError, LmErrorKind, Missing,
+    OutputForm, ParseError, ParseErrorKind, Predict, ResponseFormat, Script, SignatureSpec, SingleField,
+    TwoStep, TwoStepPrompt, Value,
 };
 use imp_tests::generate::{Rng, Ty, Types, noise, sorted};
 use imp_tests::plain::{data, demo, fields, json, line, output};
@@ -169,4 +171,118 @@ async fn the_form_of_a_single_field() {
         assert_eq!(matches!(format, Some(ResponseFormat::JsonSchema { .. })), asked);
         assert_eq!(format.is_some(), asked);
     }
+}
+
+/// §12.2: the whole of the first request, with demos.
+#[test]
+fn a_two_step_request() {
+    let spec = data(&json!({
+        "instructions": "  Answer.\n    Be quick. ",
+        "inputs": [{ "name": "question" }, { "name": "plan", "type": { "optional": "str" } }],
+        "outputs": [{ "name": "answer", "desc": "One word." }, { "name": "sure", "type": "bool" }],
+    }));
+    let system = "You are a helpful assistant that can solve tasks based on user input.\n\
+        As input, you will be provided with:\n\
+        1. `question` (string): \n\
+        2. `plan` (string):\n\
+        Your outputs must contain:\n\
+        1. `answer` (string): One word.\n\
+        2. `sure` (true or false):\n\
+        You should lay out your outputs in detail so that your answer can be understood by another agent\n\
+        Specific instructions:   Answer.\n    Be quick. ";
+    let options = FormatOptions::new()
+        .demo(demo(&json!({ "question": "2 + 2?", "plan": "pro", "answer": "4", "sure": true })))
+        .demo(demo(&json!({ "question": "3 + 3?", "answer": " 6 " })));
+    let inputs = fields(&json!({ "question": " What?\n", "plan": null }));
+    let messages = TwoStepPrompt::new().messages(&spec, &inputs, &options).unwrap();
+    let texts: Vec<_> = messages.iter().map(|message| message.text()).collect();
+    let incomplete = "This is an example of the task, though some input or output fields are not supplied.\n\n\
+        question: 3 + 3?";
+    assert_eq!(
+        texts,
+        [
+            system,
+            incomplete,
+            "answer:  6",
+            "question: 2 + 2?\n\nplan: pro",
+            "answer: 4\n\nsure: true",
+            "question:  What?"
+        ]
+    );
+    let silent = data(&json!({ "instructions": "", "outputs": [{ "name": "a" }] }));
+    assert!(TwoStepPrompt::new().system(&silent).ends_with("understood by another agent"));
+    let error = TwoStepPrompt::new().read_fields(&spec, "[[ ## answer ## ]]\n4").unwrap_err();
+    assert!(error.to_string().contains("`TwoStep`"), "{error}");
+}
+
+/// Row 88: the main reply is read by the second model, in two system and user pairs.
+#[tokio::test]
+async fn two_steps() {
+    let spec = line("question -> answer, sure: bool");
+    let asked = fields(&json!({ "question": "2 + 2?" }));
+    let main = Script::new(["It is 4.\n[[ ## answer ## ]] no"]);
+    let reader = Script::new(["[[ ## answer ## ]]\n4\n\n[[ ## sure ## ]]\nyes\n\n[[ ## completed ## ]]"]);
+    let program = TwoStep::from_spec(spec.clone(), main.clone(), reader.clone());
+    let answer = program.call(&asked).await.unwrap();
+    assert_eq!(json(&answer), json!({ "answer": "4", "sure": true }));
+    assert_eq!(answer.reply(), "It is 4.\n[[ ## answer ## ]] no");
+    let [request] = main.requests().try_into().unwrap();
+    assert_eq!(request.messages, answer.messages());
+    let [second] = reader.requests().try_into().unwrap();
+    assert_eq!(second.messages, answer.extraction().messages());
+    for messages in [&request.messages, &second.messages] {
+        let roles: Vec<_> = messages.iter().map(|message| message.role.as_str()).collect();
+        assert_eq!(roles, ["system", "user"]);
+    }
+    let system = second.messages[0].text();
+    assert!(system.ends_with(
+        "The input is a text that should contain all the necessary information to produce the fields `answer`, \
+         `sure`.             Your job is to extract the fields from the text verbatim. Extract precisely the \
+         appropriate value (content) for each field."
+    ));
+    // The answer is data: what looks like a marker in it opens no section.
+    assert!(second.messages[1].text().starts_with("[[ ## text ## ]]\nIt is 4.\n\\[[ ## answer ## ]] no\n\n"));
+}
+
+/// Row 88, §12.2: how the second step fails.
+#[tokio::test]
+async fn two_steps_that_fail() {
+    let spec = line("question -> answer, sure: bool");
+    let asked = fields(&json!({ "question": "2 + 2?" }));
+    // Chat, then JSON, then the error of the first.
+    for (replies, kind, calls) in [
+        (["nothing", "nothing"], ParseErrorKind::MissingFields, 2),
+        (["[[ ## answer ## ]]\n4\n[[ ## sure ## ]]\nperhaps", "{}"], ParseErrorKind::InvalidFields, 2),
+    ] {
+        let reader = Script::new(replies);
+        let program = TwoStep::from_spec(spec.clone(), Script::new(["It is 4."]), reader.clone());
+        let error = program.call(&asked).await.unwrap_err();
+        assert!(error.to_string().starts_with("Failed to parse response from the original completion: "));
+        assert_eq!(error.as_parse().unwrap().kind(), kind);
+        assert_eq!(error.reply(), Some(replies[0]));
+        assert_eq!(error.completion().unwrap().text(), Some("It is 4."));
+        assert!(error.messages()[1].text().starts_with("question: 2 + 2?"));
+        assert_eq!(reader.requests().len(), calls);
+    }
+    let program = TwoStep::from_spec(
+        spec.clone(),
+        Script::new(["It is 4."]),
+        Script::new(["nothing", r#"{"answer": "4", "sure": true}"#]),
+    );
+    assert_eq!(json(&program.call(&asked).await.unwrap()), json!({ "answer": "4", "sure": true }));
+    // The extraction model's own failure is returned as that.
+    let refused = || ScriptReply::from(LmError::new(LmErrorKind::Auth, "no key"));
+    let program = TwoStep::from_spec(spec.clone(), Script::new(["It is 4."]), Script::new([refused()]));
+    assert_eq!(program.call(&asked).await.unwrap_err().as_model().unwrap().kind(), LmErrorKind::Auth);
+    let reader = Script::new(["never asked"]);
+    let program = TwoStep::from_spec(spec.clone(), Script::new([refused()]), reader.clone());
+    assert!(program.call(&asked).await.unwrap_err().as_model().is_some());
+    assert!(reader.requests().is_empty());
+    // A retry asks the first model again, with the error.
+    let main = Script::new(["Hm.", "It is 4."]);
+    let reader = Script::new(["nothing", "nothing", "[[ ## answer ## ]]\n4\n[[ ## sure ## ]]\nyes"]);
+    let program = TwoStep::from_spec(spec, main.clone(), reader).retries(1);
+    assert_eq!(program.call(&asked).await.unwrap().get("answer"), Some(&"4".into()));
+    let [_, again] = main.requests().try_into().unwrap();
+    assert!(again.messages[2].text().starts_with("Failed to parse response"));
 }

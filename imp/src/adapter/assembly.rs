@@ -257,7 +257,7 @@ pub(crate) fn assistant_content<A: Adapter + ?Sized>(
     Ok(out)
 }
 
-fn trim_in_place(text: &mut String) {
+pub(crate) fn trim_in_place(text: &mut String) {
     text.truncate(text.trim_end_matches(is_blank).len());
     let leading = text.len() - text.trim_start_matches(is_blank).len();
     if leading > 0 {

@@ -13,6 +13,7 @@ pub(crate) mod options;
 pub(crate) mod record;
 pub(crate) mod schema_text;
 pub(crate) mod single_field;
+pub(crate) mod two_step;
 pub(crate) mod typed;
 pub(crate) mod words;
 pub(crate) mod xml;
