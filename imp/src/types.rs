@@ -547,15 +547,18 @@ impl<'s> Compiler<'s> {
         map: &'s serde_json::Map<String, Json>,
         name: &str,
     ) -> Result<Kind, String> {
-        match map.get(key::KIND).and_then(Json::as_str) {
-            Some("reasoning") => return Ok(Kind::Reasoning),
-            Some("history") => return Ok(Kind::History),
-            Some("tool_calls") => return Ok(Kind::ToolCalls),
-            Some("code") => {
-                let language = map.get(key::LANGUAGE).and_then(Json::as_str).unwrap_or("python");
-                return Ok(Kind::Code { language: language.to_owned() });
+        if let Some(own) = own_kind(map) {
+            // schemars writes `Option` of it as `"type": ["string", "null"]`, beside the rest.
+            let words = map.get("type").and_then(Json::as_array);
+            if !words.is_some_and(|words| words.iter().any(|word| word == "null")) {
+                return Ok(own);
             }
-            _ => {}
+            let mut present = map.clone();
+            let first = words.and_then(|words| words.iter().find(|word| *word != "null"));
+            present.insert("type".to_owned(), first.cloned().unwrap_or(Json::Null));
+            let null = serde_json::json!({ "type": "null" });
+            let branches = vec![node_of(own, &Json::Object(present)), node_of(Kind::Null, &null)];
+            return Ok(Kind::Union { branches, tagged: false });
         }
         if let Some(members) = map.get("enum").and_then(Json::as_array) {
             return Ok(choice_of(members, map, name));
@@ -761,6 +764,20 @@ fn drop_implied(map: &serde_json::Map<String, Json>, checks: &mut Checks) {
 
 fn node_of(kind: Kind, schema: &Json) -> Type {
     Type { kind, description: None, default: None, checks: None, schema: Arc::new(schema.clone()) }
+}
+
+/// The kind of one of `imp`'s own types, which says so itself.
+fn own_kind(map: &serde_json::Map<String, Json>) -> Option<Kind> {
+    Some(match map.get(key::KIND).and_then(Json::as_str)? {
+        "reasoning" => Kind::Reasoning,
+        "history" => Kind::History,
+        "tool_calls" => Kind::ToolCalls,
+        "code" => {
+            let language = map.get(key::LANGUAGE).and_then(Json::as_str).unwrap_or("python");
+            Kind::Code { language: language.to_owned() }
+        }
+        _ => return None,
+    })
 }
 
 /// The schema with one of its several types.
