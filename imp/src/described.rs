@@ -18,7 +18,7 @@ use crate::nearest::remedy;
 use crate::spec::{Constraint, FieldSpec, SignatureSpec};
 use crate::spec_text::parse_type;
 use crate::text::docs::cleandoc;
-use crate::types::{AnswerShape, Checks, Kind, Number, Type, TypeTree, key};
+use crate::types::{AnswerShape, Checks, Kind, Number, PartKind, Type, TypeTree, key};
 use crate::value::{Map, Value};
 
 /// Types nested deeper than this are refused, so that no later walk over them can run out of stack.
@@ -40,7 +40,7 @@ const FIELD_KEYS: [&str; 11] = [
 ];
 const TYPE_KEYS: [&str; 9] =
     ["optional", "list", "dict", "literal", "enum", "object", "union", "schema", "code"];
-const WORDS: [&str; 20] = [
+const WORDS: [&str; 23] = [
     "str",
     "int",
     "float",
@@ -58,6 +58,9 @@ const WORDS: [&str; 20] = [
     "object",
     "array",
     "code",
+    "image",
+    "audio",
+    "file",
     "null",
     "union",
     "map",
@@ -424,6 +427,7 @@ impl Types {
             "object" => json!({ "type": "object", "additionalProperties": true }),
             "array" => json!({ "type": "array" }),
             "reasoning" => json!({ "type": "string", key::KIND: "reasoning" }),
+            "image" | "audio" | "file" => json!({ "type": "object", key::KIND: word }),
             "code" => code("python"),
             "history" => json!({ "type": "array", "items": { "type": "object" }, key::KIND: "history" }),
             "tool_calls" => json!({
@@ -915,6 +919,9 @@ fn described_type(tree: &TypeTree, ty: &Type, depth: usize) -> Option<Json> {
         Kind::Reasoning => json!("reasoning"),
         Kind::History => json!("history"),
         Kind::ToolCalls => json!("tool_calls"),
+        Kind::Part(PartKind::Image) => json!("image"),
+        Kind::Part(PartKind::Audio) => json!("audio"),
+        Kind::Part(PartKind::File) => json!("file"),
         Kind::Code { language } => json!({ "code": language }),
         Kind::Choice(choice) => {
             let members = choice.members.iter();
@@ -1029,6 +1036,8 @@ fn encode(value: &Value) -> Json {
             let entries: Vec<Json> = map.iter().map(|(key, value)| json!([key, encode(value)])).collect();
             json!({ "$map": entries })
         }
+        // Data is read from text, and a part never is.
+        Value::Part(_) => Json::Null,
     }
 }
 

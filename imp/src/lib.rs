@@ -37,6 +37,7 @@
 //! | describe one at run time, by text or by data | [`SignatureSpec`], [`Fields`] |
 //! | make messages and read replies without a model | [`Chat`], [`Json`], [`Xml`], [`SingleField`] |
 //! | call a model | [`Predict`], [`ChainOfThought`], [`TwoStep`], [`Prediction`] |
+//! | give an image, a recording, a document | [`Image`], [`Audio`], [`File`] |
 //! | ask for source code | [`Code`], [`language`] |
 //! | choose a model, or bring your own | [`OpenAi`], [`LanguageModel`], [`lm`] |
 //! | test without a model | [`Script`] |
@@ -58,6 +59,7 @@ mod dialect;
 mod error;
 mod field;
 mod fields;
+mod media;
 mod message;
 mod meta;
 mod nearest;
@@ -103,6 +105,7 @@ pub use lm::{
     Capabilities, Choice, Completion, Config, FinishReason, LanguageModel, LmError, LmErrorKind, OpenAi,
     Request, ResponseFormat, Script, Usage,
 };
+pub use media::{Audio, File, Image, MediaError, MediaErrorKind};
 pub use message::{Content, Message, Part, Role, Text, ToolCall};
 pub use program::call::Call;
 pub use program::chain_of_thought::{ChainOfThought, Reasoned};

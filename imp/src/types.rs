@@ -14,7 +14,7 @@ use crate::value::Value;
 
 /// The `x-imp-…` schema keys by which `imp`'s own types say what they are.
 pub(crate) mod key {
-    /// `reasoning`, `code`, `history`, `tool_calls`.
+    /// `reasoning`, `code`, `history`, `tool_calls`, `image`, `audio`, `file`.
     pub(crate) const KIND: &str = "x-imp-kind";
     /// The programming language of a code field.
     pub(crate) const LANGUAGE: &str = "x-imp-language";
@@ -36,6 +36,8 @@ pub(crate) struct TypeTree {
     pub(crate) checked: bool,
     /// Whether a date or time occurs anywhere.
     pub(crate) dated: bool,
+    /// Whether an image, an audio or a file occurs anywhere.
+    pub(crate) parts: bool,
 }
 
 /// One node of a type.
@@ -99,8 +101,18 @@ pub(crate) enum Kind {
     History,
     /// Tool calls asked for by the model.
     ToolCalls,
+    /// An image, a recording or a document.
+    Part(PartKind),
     /// A shape that is not understood: kept as its schema, read by serde alone.
     Opaque,
+}
+
+/// What a part of a message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PartKind {
+    Image,
+    Audio,
+    File,
 }
 
 /// The members of a [`Kind::Choice`], in declared order.
@@ -410,6 +422,7 @@ struct Compiler<'s> {
     heights: Vec<usize>,
     checked: bool,
     dated: bool,
+    parts: bool,
 }
 
 impl<'s> Compiler<'s> {
@@ -431,6 +444,7 @@ impl<'s> Compiler<'s> {
             heights: vec![0; count],
             checked: false,
             dated: false,
+            parts: false,
         }
     }
 
@@ -454,7 +468,7 @@ impl<'s> Compiler<'s> {
             .into_iter()
             .map(|def| def.unwrap_or_else(|| (String::new(), node_of(Kind::Any, &Json::Bool(true)))))
             .collect();
-        Ok(TypeTree { root: ty, defs, checked: self.checked, dated: self.dated })
+        Ok(TypeTree { root: ty, defs, checked: self.checked, dated: self.dated, parts: self.parts })
     }
 
     fn reference(&mut self, target: &str) -> Result<Type, String> {
@@ -548,6 +562,7 @@ impl<'s> Compiler<'s> {
         name: &str,
     ) -> Result<Kind, String> {
         if let Some(own) = own_kind(map) {
+            self.parts |= matches!(own, Kind::Part(_));
             // schemars writes `Option` of it as `"type": ["string", "null"]`, beside the rest.
             let words = map.get("type").and_then(Json::as_array);
             if !words.is_some_and(|words| words.iter().any(|word| word == "null")) {
@@ -772,6 +787,9 @@ fn own_kind(map: &serde_json::Map<String, Json>) -> Option<Kind> {
         "reasoning" => Kind::Reasoning,
         "history" => Kind::History,
         "tool_calls" => Kind::ToolCalls,
+        "image" => Kind::Part(PartKind::Image),
+        "audio" => Kind::Part(PartKind::Audio),
+        "file" => Kind::Part(PartKind::File),
         "code" => {
             let language = map.get(key::LANGUAGE).and_then(Json::as_str).unwrap_or("python");
             Kind::Code { language: language.to_owned() }

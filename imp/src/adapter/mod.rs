@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use crate::dialect::Dialect;
 use crate::error::{FieldFailure, FormatError, ParseError};
-use crate::message::{Message, Text};
+use crate::message::{Content, Message, Text};
 use crate::spec::{FieldSpec, SignatureSpec};
 use crate::text::write::Presence;
 
@@ -114,6 +114,7 @@ pub trait Adapter: fmt::Debug + Send + Sync {
     }
 
     /// The content of a user message: `prefix`, the sections of the inputs, `suffix`; each may be empty.
+    /// An image, an audio or a file makes it a list of parts.
     ///
     /// # Errors
     ///
@@ -124,7 +125,7 @@ pub trait Adapter: fmt::Debug + Send + Sync {
         inputs: &dyn Record,
         prefix: &str,
         suffix: &str,
-    ) -> Result<String, FormatError> {
+    ) -> Result<Content, FormatError> {
         assembly::user_content(self, spec, inputs, prefix, suffix)
     }
 

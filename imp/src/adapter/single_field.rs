@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use crate::adapter::assembly::Sections;
 use crate::adapter::field_list::given_description;
 use crate::adapter::json::Json;
 use crate::adapter::options::{FormatOptions, Missing, OutputForm};
@@ -11,7 +12,7 @@ use crate::adapter::typed::typed_methods;
 use crate::adapter::{Adapter, assembly};
 use crate::dialect::Dialect;
 use crate::error::{FormatError, ParseError, ParseErrorKind};
-use crate::message::{Message, Text};
+use crate::message::{Content, Message, Text};
 use crate::spec::{FieldSpec, SignatureSpec, Slot};
 use crate::text::read::{self, Entry, ReadOptions};
 use crate::text::scan::{is_blank, trim};
@@ -168,8 +169,8 @@ impl Adapter for SingleField {
         inputs: &dyn Record,
         prefix: &str,
         suffix: &str,
-    ) -> Result<String, FormatError> {
-        assembly::sections(self, spec, inputs, "\n", prefix, suffix)
+    ) -> Result<Content, FormatError> {
+        assembly::sections(self, spec, inputs, Sections::labelled("\n"), prefix, suffix)
     }
 
     /// The bare value. What would not be read back as it is (no text at all, the text of an object) is

@@ -1,5 +1,6 @@
 //! The prompt of the first step of TwoStep: an answer in the model's own words (Imp §12.2).
 
+use crate::adapter::assembly::Sections;
 use crate::adapter::field_list::field_list;
 use crate::adapter::options::{FormatOptions, Missing};
 use crate::adapter::record::{Record, Section};
@@ -7,7 +8,7 @@ use crate::adapter::typed::typed_methods;
 use crate::adapter::{Adapter, assembly};
 use crate::dialect::Dialect;
 use crate::error::{FormatError, ParseError, ParseErrorKind};
-use crate::message::{Message, Text};
+use crate::message::{Content, Message, Text};
 use crate::spec::{FieldSpec, SignatureSpec, Slot};
 use crate::text::write::Presence;
 
@@ -136,6 +137,16 @@ impl Adapter for TwoStepPrompt {
         out: &mut String,
     ) -> Result<Presence, FormatError> {
         assembly::labelled(self, field, record, index, out)
+    }
+
+    fn user_content(
+        &self,
+        spec: &SignatureSpec,
+        inputs: &dyn Record,
+        prefix: &str,
+        suffix: &str,
+    ) -> Result<Content, FormatError> {
+        assembly::sections(self, spec, inputs, Sections::labelled("\n\n"), prefix, suffix)
     }
 
     /// Outputs without a value are skipped, in incomplete demos too.
