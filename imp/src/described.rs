@@ -1019,7 +1019,8 @@ fn bounds(ty: &Type) -> Vec<Json> {
 /// A value in the encoding of the corpus, which JSON alone cannot carry.
 fn encode(value: &Value) -> Json {
     match value {
-        Value::Null => Json::Null,
+        // Data is read from text, and a part never is.
+        Value::Null | Value::Part(_) => Json::Null,
         Value::Bool(value) => json!(value),
         Value::Int(value) => match i64::try_from(*value) {
             Ok(small) => json!(small),
@@ -1036,8 +1037,6 @@ fn encode(value: &Value) -> Json {
             let entries: Vec<Json> = map.iter().map(|(key, value)| json!([key, encode(value)])).collect();
             json!({ "$map": entries })
         }
-        // Data is read from text, and a part never is.
-        Value::Part(_) => Json::Null,
     }
 }
 

@@ -890,7 +890,9 @@ mod tests {
             }
             Kind::Ref(at) => format!("@{}", tree.defs[*at].0),
             Kind::Opaque => "opaque".to_owned(),
-            Kind::Reasoning | Kind::Code { .. } | Kind::History | Kind::ToolCalls => "own".to_owned(),
+            Kind::Reasoning | Kind::Code { .. } | Kind::History | Kind::ToolCalls | Kind::Part(_) => {
+                "own".to_owned()
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-//! The SingleField adapter: one output, and nothing around it (Imp §12.1).
+//! The adapter for a single field: one output, and nothing around it (Imp §12.1).
 
 use std::fmt::Write as _;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The prompt of the first step of TwoStep: an answer in the model's own words (Imp §12.2).
+//! The prompt of the first of two steps: an answer in the model's own words (Imp §12.2).
 
 use crate::adapter::assembly::Sections;
 use crate::adapter::field_list::field_list;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::adapter::demo::Demo;
 use crate::adapter::record::{Inputs, Record, Signature};
 use crate::adapter::two_step::TwoStepPrompt;
-use crate::error::{FormatError, SpecError, WriteError};
+use crate::error::{FormatError, ParseError, SpecError, WriteError};
 use crate::fields::Fields;
 use crate::lm::{Completion, Config, LanguageModel, Request, Usage};
 use crate::message::Message;
@@ -195,7 +195,7 @@ impl<I: Inputs> TwoStep<I> {
                     return TwoStepPrediction::new(predictions, request.messages, completion, usage);
                 }
                 Err(error) => {
-                    let retry = error.as_parse().filter(|_| left > 0).map(|error| error.retry_message());
+                    let retry = error.as_parse().filter(|_| left > 0).map(ParseError::retry_message);
                     let Some(message) = retry else { return Err(error) };
                     left -= 1;
                     request.messages.truncate(originals);

@@ -159,7 +159,7 @@ enum OnePart<'a> {
     Text { text: &'a str },
     ImageUrl { image_url: ImageUrl<'a> },
     InputAudio { input_audio: InputAudio<'a> },
-    File { file: FileData<'a> },
+    File { file: Document<'a> },
 }
 
 #[derive(Serialize)]
@@ -176,7 +176,7 @@ struct InputAudio<'a> {
 }
 
 #[derive(Serialize)]
-struct FileData<'a> {
+struct Document<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     file_id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -196,7 +196,7 @@ impl<'a> From<&'a Part> for OnePart<'a> {
                 OnePart::InputAudio { input_audio: InputAudio { data: audio.data(), format: audio.format() } }
             }
             Part::File(file) => OnePart::File {
-                file: FileData { file_id: file.id(), filename: file.filename(), file_data: file.data() },
+                file: Document { file_id: file.id(), filename: file.filename(), file_data: file.data() },
             },
         }
     }
