@@ -18,8 +18,9 @@ use crate::nearest::remedy;
 use crate::spec::{Constraint, FieldSpec, SignatureSpec};
 use crate::spec_text::parse_type;
 use crate::text::docs::cleandoc;
-use crate::types::{AnswerShape, Checks, Kind, Number, PartKind, Type, TypeTree, key};
+use crate::types::{AnswerShape, Checks, Kind, Number, PartKind, Type, TypeTree, check_depth, key};
 use crate::value::{Map, Value};
+use crate::{history, reasoning, tool_calls};
 
 /// Types nested deeper than this are refused, so that no later walk over them can run out of stack.
 const DEPTH: usize = 64;
@@ -93,6 +94,7 @@ const BOUND_ALIASES: [(&str, Constraint); 5] = [
 /// The signature that `json` describes.
 pub(crate) fn spec_of(json: &Json) -> Result<SignatureSpec, SpecError> {
     let map = json.as_object().ok_or_else(|| SpecError::new("a signature is an object with `outputs`"))?;
+    check_depth(json, "the signature").map_err(SpecError::new)?;
     check_keys(map, &SIGNATURE_KEYS, "the signature").map_err(SpecError::new)?;
     let text = |key: &str| match map.get(key) {
         None | Some(Json::Null) => Ok(None),
@@ -426,20 +428,11 @@ impl Types {
             "any" => json!({}),
             "object" => json!({ "type": "object", "additionalProperties": true }),
             "array" => json!({ "type": "array" }),
-            "reasoning" => json!({ "type": "string", key::KIND: "reasoning" }),
             "image" | "audio" | "file" => json!({ "type": "object", key::KIND: word }),
+            "reasoning" => reasoning::schema(),
             "code" => code("python"),
-            "history" => json!({ "type": "array", "items": { "type": "object" }, key::KIND: "history" }),
-            "tool_calls" => json!({
-                "type": "object",
-                "properties": { "tool_calls": { "type": "array", "items": {
-                    "type": "object",
-                    "properties": { "name": { "type": "string" }, "args": { "type": "object" } },
-                    "required": ["name", "args"],
-                } } },
-                "required": ["tool_calls"],
-                key::KIND: "tool_calls",
-            }),
+            "history" => history::schema(),
+            "tool_calls" => tool_calls::schema(),
             word => match parse_type(word) {
                 Ok(written) if written.shape.is_some() => {
                     return Err(format!("`{word}` is for a whole field, not for a part of one"));

@@ -59,15 +59,18 @@ mod dialect;
 mod error;
 mod field;
 mod fields;
+mod history;
 mod media;
 mod message;
 mod meta;
 mod nearest;
 mod program;
+mod reasoning;
 mod reply;
 mod spec;
 mod spec_text;
 mod text;
+mod tool_calls;
 mod types;
 mod value;
 mod variants;
@@ -99,6 +102,7 @@ pub use error::{
 };
 pub use field::Field;
 pub use fields::Fields;
+pub use history::History;
 #[doc = include_str!("derive.md")]
 pub use imp_derive::Signature;
 pub use lm::{
@@ -113,10 +117,12 @@ pub use program::error::{Error, ErrorKind};
 pub use program::predict::Predict;
 pub use program::prediction::Prediction;
 pub use program::two_step::{TwoStep, TwoStepPrediction};
+pub use reasoning::Reasoning;
 pub use reply::Reply;
 pub use spec::{Constraint, FieldSpec, SignatureSpec};
 pub use text::read::{ReadError, ReadOptions, Source};
 pub use text::write::{FieldWriter, Presence};
+pub use tool_calls::{ToolCalls, ToolResult};
 pub use types::AnswerShape;
 pub use value::{Map, Value};
 

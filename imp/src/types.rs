@@ -25,6 +25,29 @@ pub(crate) mod key {
     pub(crate) const INF_NAN: &str = "x-imp-allow-inf-nan";
 }
 
+/// How deep a schema may be nested as JSON: a type inside another takes two levels, `properties` and its name.
+const JSON_DEPTH: usize = 2 * DEPTH + 8;
+
+/// Refuses JSON that is nested deeper than the schema of any type, so that it can be cloned and walked.
+///
+/// # Errors
+///
+/// A text that says so of `what`.
+pub(crate) fn check_depth(json: &Json, what: &str) -> Result<(), String> {
+    let mut open = vec![(json, 0)];
+    while let Some((json, depth)) = open.pop() {
+        if depth > JSON_DEPTH {
+            return Err(format!("{what} is nested more than {JSON_DEPTH} levels deep"));
+        }
+        match json {
+            Json::Array(items) => open.extend(items.iter().map(|item| (item, depth + 1))),
+            Json::Object(map) => open.extend(map.values().map(|item| (item, depth + 1))),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 /// A type with the named types that it refers to.
 #[derive(Debug, Clone)]
 pub(crate) struct TypeTree {
@@ -38,6 +61,8 @@ pub(crate) struct TypeTree {
     pub(crate) dated: bool,
     /// Whether an image, an audio or a file occurs anywhere.
     pub(crate) parts: bool,
+    /// Whether a history or tool calls occur anywhere.
+    pub(crate) own: bool,
 }
 
 /// One node of a type.
@@ -239,8 +264,9 @@ impl TypeTree {
     /// # Errors
     ///
     /// A text that names the place and the remedy: a pattern that is no regular expression, a
-    /// `$ref` to nothing.
+    /// `$ref` to nothing, a type that is nested too deeply or is a branch of itself.
     pub(crate) fn compile(schema: &Json) -> Result<TypeTree, String> {
+        check_depth(schema, "the schema")?;
         let tree = Compiler::new(schema).run(schema)?;
         tree.check_progress()?;
         Ok(tree)
@@ -423,6 +449,7 @@ struct Compiler<'s> {
     checked: bool,
     dated: bool,
     parts: bool,
+    own: bool,
 }
 
 impl<'s> Compiler<'s> {
@@ -445,6 +472,7 @@ impl<'s> Compiler<'s> {
             checked: false,
             dated: false,
             parts: false,
+            own: false,
         }
     }
 
@@ -468,7 +496,8 @@ impl<'s> Compiler<'s> {
             .into_iter()
             .map(|def| def.unwrap_or_else(|| (String::new(), node_of(Kind::Any, &Json::Bool(true)))))
             .collect();
-        Ok(TypeTree { root: ty, defs, checked: self.checked, dated: self.dated, parts: self.parts })
+        let (checked, dated, own, parts) = (self.checked, self.dated, self.own, self.parts);
+        Ok(TypeTree { root: ty, defs, checked, dated, own, parts })
     }
 
     fn reference(&mut self, target: &str) -> Result<Type, String> {
@@ -563,6 +592,7 @@ impl<'s> Compiler<'s> {
     ) -> Result<Kind, String> {
         if let Some(own) = own_kind(map) {
             self.parts |= matches!(own, Kind::Part(_));
+            self.own |= matches!(own, Kind::History | Kind::ToolCalls);
             // schemars writes `Option` of it as `"type": ["string", "null"]`, beside the rest.
             let words = map.get("type").and_then(Json::as_array);
             if !words.is_some_and(|words| words.iter().any(|word| word == "null")) {
@@ -583,7 +613,10 @@ impl<'s> Compiler<'s> {
         }
         for (word, tagged) in [("anyOf", false), ("oneOf", true)] {
             if let Some(branches) = map.get(word).and_then(Json::as_array) {
-                return self.union(branches, tagged, name);
+                return Ok(match self.union(branches, tagged, name)? {
+                    Kind::Choice(choice) => Kind::Choice(named(choice, map, name)),
+                    kind => kind,
+                });
             }
         }
         if let Some([only]) = map.get("allOf").and_then(Json::as_array).map(Vec::as_slice) {
@@ -819,18 +852,22 @@ fn is_annotation(word: &str) -> bool {
 }
 
 fn choice_of(members: &[Json], map: &serde_json::Map<String, Json>, name: &str) -> Kind {
-    let names = map.get(key::NAMES).and_then(Json::as_array);
     let members = members
         .iter()
-        .enumerate()
-        .map(|(at, value)| Member {
-            value: value.clone().into(),
-            name: names.and_then(|names| names.get(at)?.as_str()).map(str::to_owned),
-            description: None,
-        })
+        .map(|value| Member { value: value.clone().into(), name: None, description: None })
         .collect();
-    let name = names.map(|_| text(map, "title").unwrap_or_else(|| name.to_owned()));
-    Kind::Choice(Choice { name, members })
+    Kind::Choice(named(Choice { name: None, members }, map, name))
+}
+
+/// The choice with its own name and those of its members, if the schema has them.
+fn named(mut choice: Choice, map: &serde_json::Map<String, Json>, name: &str) -> Choice {
+    if let Some(names) = map.get(key::NAMES).and_then(Json::as_array) {
+        choice.name = Some(text(map, "title").unwrap_or_else(|| name.to_owned()));
+        for (member, name) in choice.members.iter_mut().zip(names) {
+            member.name = name.as_str().map(str::to_owned);
+        }
+    }
+    choice
 }
 
 /// A union whose branches are no unions without a tag: `Option` of an untagged enum is one union.

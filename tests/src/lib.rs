@@ -3,4 +3,5 @@
 
 pub mod conformance;
 pub mod generate;
+pub mod mutation;
 pub mod plain;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::adapter::complete::broken;
+use crate::adapter::complete::{NO_OBJECT, broken};
 use crate::adapter::field_list::field_list;
 use crate::adapter::options::{FormatOptions, Missing, OutputForm};
 use crate::adapter::record::{Record, Section};
@@ -10,7 +10,7 @@ use crate::adapter::schema_text::strict_schema;
 use crate::adapter::typed::typed_methods;
 use crate::adapter::{Adapter, assembly};
 use crate::dialect::Dialect;
-use crate::error::{FormatError, ParseError};
+use crate::error::{FormatError, ParseError, ParseErrorKind};
 use crate::message::{Content, Message, Part, Text};
 use crate::spec::{SignatureSpec, Slot};
 use crate::text::json::push_string;
@@ -193,13 +193,17 @@ impl Adapter for Json {
         };
         match read::entries(reply, options) {
             Ok(entries) => Ok(cut(entries)),
+            Err(object) if !object.begins => {
+                let error = ParseError::new(ParseErrorKind::Malformed, self.name(), reply, NO_OBJECT);
+                Err(error.with_syntax(object.error))
+            }
             Err(object) => {
                 let mut sections = cut(object.entries);
                 let open = object.cut.and_then(|(key, error)| Some((place(&key)?, error)));
                 if let Some((at, _)) = open {
                     sections[at] = Section::default();
                 }
-                Err(broken(self, spec, reply, &sections, open))
+                Err(broken(self, spec, reply, &sections, open).with_syntax(object.error))
             }
         }
     }

@@ -10,6 +10,7 @@ pub(crate) mod field_list;
 pub(crate) mod instructions;
 pub(crate) mod json;
 pub(crate) mod options;
+pub(crate) mod partial;
 pub(crate) mod record;
 pub(crate) mod schema_text;
 pub(crate) mod single_field;

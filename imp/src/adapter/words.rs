@@ -64,14 +64,24 @@ impl Dialect {
 
     fn words(self, tree: &TypeTree) -> Words {
         match self {
-            Dialect::Plain => plain(tree, &tree.root),
+            Dialect::Plain => plain(tree, &tree.root, &mut Vec::new()),
             Dialect::Dspy => dspy(tree),
         }
     }
 }
 
-/// The plain words of a type; of an `Option<T>`, those of `T`.
-fn plain(tree: &TypeTree, ty: &Type) -> Words {
+/// The plain words of a type; of an `Option<T>`, those of `T`. `open` has the named types around it: one that
+/// contains itself is a value there.
+fn plain(tree: &TypeTree, ty: &Type, open: &mut Vec<usize>) -> Words {
+    if let Kind::Ref(at) = ty.kind {
+        if open.contains(&at) {
+            return value_words();
+        }
+        open.push(at);
+        let words = plain(tree, tree.resolve(ty), open);
+        open.pop();
+        return words;
+    }
     let words = |label: &str, requirement: &str, note: Note, plural: &str| Words {
         label: label.to_owned(),
         requirement: Some(requirement.to_owned()),
@@ -84,7 +94,6 @@ fn plain(tree: &TypeTree, ty: &Type) -> Words {
     let boolean =
         || words("true or false", "true or false", text("must be true or false"), "true-or-false values");
     let atom = |name: &str| words(name, name, Note::None, name);
-    let ty = tree.resolve(ty);
     match &ty.kind {
         Kind::String | Kind::Reasoning => {
             Words { requirement: None, ..words("string", "", Note::None, "strings") }
@@ -101,28 +110,19 @@ fn plain(tree: &TypeTree, ty: &Type) -> Words {
         Kind::Date => words("ISO 8601 date", "an ISO 8601 date", Note::None, "ISO 8601 dates"),
         // §3: only a string has the words of an enum; an integer that has members is an integer.
         Kind::Choice(choice) => match ty.schema.get("type").and_then(|word| word.as_str()) {
+            // A named enum is more than its values' type.
+            _ if choice.name.is_some() => one_of(choice),
             Some("integer") => integer(),
             Some("number") => number(),
             Some("boolean") => boolean(),
-            _ => {
-                let label = format!("one of: {}", plain_members(choice, ", "));
-                Words {
-                    requirement: Some(label.clone()),
-                    plural: format!("values, each {label}"),
-                    note: Note::Text(format!(
-                        "must exactly match (no extra characters) one of: {}",
-                        plain_members(choice, "; ")
-                    )),
-                    label,
-                }
-            }
+            _ => one_of(choice),
         },
         Kind::Object(_) | Kind::Map { text_keys: true, .. } => {
             words("object", "an object", Note::Schema, "objects")
         }
         Kind::List { items: None, unique: false } => words("list", "a list", Note::Schema, "lists"),
         Kind::List { items: Some(items), unique: false } => {
-            let items = plain(tree, items).plural;
+            let items = plain(tree, items, open).plural;
             words(
                 &format!("list of {items}"),
                 &format!("a list of {items}"),
@@ -135,9 +135,9 @@ fn plain(tree: &TypeTree, ty: &Type) -> Words {
                 branches.iter().filter(|branch| !matches!(branch.kind, Kind::Null)).collect();
             match present.as_slice() {
                 [] => atom("null"),
-                [only] => plain(tree, only),
+                [only] => plain(tree, only, open),
                 several => {
-                    let several: Vec<Words> = several.iter().map(|branch| plain(tree, branch)).collect();
+                    let several: Vec<Words> = several.iter().map(|branch| plain(tree, branch, open)).collect();
                     let join = |part: fn(&Words) -> &str| {
                         let mut parts: Vec<&str> = Vec::new();
                         for words in &several {
@@ -170,8 +170,30 @@ fn plain(tree: &TypeTree, ty: &Type) -> Words {
         | Kind::List { unique: true, .. }
         | Kind::Map { text_keys: false, .. }
         | Kind::Union { tagged: true, .. }
-        // A reference to nothing, which `resolve` never gives.
-        | Kind::Ref(_) => words("value", "a value", Note::Schema, "values"),
+        // Told above.
+        | Kind::Ref(_) => value_words(),
+    }
+}
+
+fn value_words() -> Words {
+    Words {
+        label: "value".to_owned(),
+        requirement: Some("a value".to_owned()),
+        note: Note::Schema,
+        plural: "values".to_owned(),
+    }
+}
+
+fn one_of(choice: &Choice) -> Words {
+    let label = format!("one of: {}", plain_members(choice, ", "));
+    Words {
+        requirement: Some(label.clone()),
+        plural: format!("values, each {label}"),
+        note: Note::Text(format!(
+            "must exactly match (no extra characters) one of: {}",
+            plain_members(choice, "; ")
+        )),
+        label,
     }
 }
 
@@ -363,6 +385,9 @@ mod tests {
         Point,
     }
 
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    struct Tree(Vec<Tree>);
+
     fn of<T: OutputType>() -> FieldSpec {
         FieldSpec::new("v", T::schema(), Vec::new(), None).unwrap()
     }
@@ -440,6 +465,7 @@ mod tests {
             (of::<BTreeMap<u8, f64>>(), "value", "dict[int, float]"),
             (of::<Shape>(), "value", "Shape"),
             (of::<Vec<Shape>>(), "list of values", "list[Shape]"),
+            (of::<Tree>(), "list of values", "Tree"),
             (of::<Amount>(), "integer or object or string", "Union[int, LineItem, str]"),
         ] {
             assert_eq!(Dialect::Plain.label(&field.tree), plain);

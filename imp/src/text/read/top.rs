@@ -375,6 +375,9 @@ impl<'a> Deserializer<'a> for Top<'_, 'a> {
         if !wants_text && !choice {
             return self.json(described::word(reading.ty), |parser| parser.deserialize_any(visitor));
         }
+        if described::keeps_text(reading.tree, reading.ty, reading.dialect) {
+            return visitor.visit_str(text);
+        }
         // Whether the text is JSON must be known before the visitor is used up.
         let value = described::any_of(text, reading.ty, reading.dialect);
         match value {

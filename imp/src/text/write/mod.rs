@@ -16,7 +16,7 @@ use crate::message::Part;
 use crate::types::{Kind, TypeTree};
 use crate::value::Value;
 
-pub(crate) use escape::{escape_markers, has_markers, unescape_markers};
+pub(crate) use escape::{certain_unescaped, escape_markers, has_markers, unescape_markers};
 pub(crate) use json::{JsonWriter, Layout};
 pub(crate) use value::to_value;
 
@@ -107,9 +107,11 @@ impl<'a> FieldWriter<'a> {
     ///
     /// The value's own `Serialize` refuses, or a map has keys that are no text.
     pub fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
-        if self.form == Form::Xml || self.tree.parts || (self.dialect == Dialect::Dspy && self.tree.dated) {
-            // A part has no text; DSPy spells dates its own way, and a serializer cannot see that a text is one; what an XML
-            // element looks like depends on the value's type.
+        let dated = self.dialect == Dialect::Dspy && self.tree.dated;
+        if self.form == Form::Xml || dated || self.tree.own || self.tree.parts {
+            // DSPy spells dates its own way, and a serializer cannot see that a text is one; what an XML
+            // element looks like depends on the value's type; of tool calls only a part is shown; a content part has
+            // no text.
             let value = to_value(value)?;
             return self.data(&value);
         }
