@@ -50,6 +50,7 @@ pub(crate) fn check_depth(json: &Json, what: &str) -> Result<(), String> {
 
 /// A type with the named types that it refers to.
 #[derive(Debug, Clone)]
+#[allow(clippy::struct_excessive_bools, reason = "each says of one thing whether it occurs")]
 pub(crate) struct TypeTree {
     /// The type itself.
     pub(crate) root: Type,
@@ -434,6 +435,7 @@ impl TypeTree {
 /// the same depth.
 const DEPTH: usize = 128;
 
+#[allow(clippy::struct_excessive_bools, reason = "each says of one thing whether it occurs")]
 struct Compiler<'s> {
     sources: Vec<(&'s str, &'s Json)>,
     defs: Vec<Option<(String, Type)>>,
