@@ -350,6 +350,14 @@ impl<'a> Deserializer<'a> for Top<'_, 'a> {
     /// one.
     fn deserialize_any<V: Visitor<'a>>(mut self, visitor: V) -> Result<V::Value, Failure> {
         let reading = &*self.reading;
+        if let Kind::Code { .. } = reading.ty.kind {
+            // A text whatever it says; in JSON also an object with the key `code` (§8.4).
+            return match &reading.input.given {
+                Given::Json(text) if !text.trim_start().starts_with('{') => Err(Failure::expected("code")),
+                Given::Json(_) => self.json("code", |parser| parser.deserialize_any(visitor)),
+                Given::Text(_) | Given::Quoted(_) => visit_text(self.string()?, visitor),
+            };
+        }
         let (text, wants_text): (&'a str, bool) = match &reading.input.given {
             Given::Json(text) => (text, false),
             Given::Quoted(text) => {
