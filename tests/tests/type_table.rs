@@ -363,7 +363,7 @@ rows! {
     literal_wrapped: Level = json!({ "literal": [1, 22] }), [], ["Literal[1]", "Literal['22']"];
     @ "a choice of a Rust type that is no text is read as JSON"
     literal_mixed_text: Mixed = json!({ "literal": ["auto", 2, true] }), [Mixed::Auto => json!("auto")], ["auto", "'auto'", "Literal[auto]"];
-    @ "an optional union with a text is JSON first in a Rust type, and a text in DSPy"
+    @ "a number of a JSON reply is a text in an optional union of a Rust type, in DSPy"
     union_optional_scalar: Option<Scalar> = json!({ "optional": { "union": ["int", "float", "bool", "datetime", "str"] } }),
         [Some(Scalar::Int(1)) => json!(1)], ["1", "\"1\"", "true"];
 }
