@@ -334,15 +334,15 @@ impl<'t> Fit<'t> {
             (Node::Text(text), Kind::String | Kind::Reasoning) => {
                 (!typed || is_plain_text(ty)).then_some(Value::String(text))
             }
-            (node, Kind::Any) => Some(node.into_value()),
-            (node, Kind::Opaque | Kind::History) if !typed => Some(node.into_value()),
-            (node @ Node::List(..), Kind::List { items: None, .. })
+            (node, Kind::Any)
+            | (node @ Node::List(..), Kind::List { items: None, .. })
             | (node @ Node::Map(..), Kind::Map { values: None, .. }) => Some(node.into_value()),
-            (Node::List(items, last), Kind::List { items: Some(ty), .. }) => {
-                Some(self.list(items, last, std::iter::repeat(&**ty)))
+            (node, Kind::Opaque | Kind::History) if !typed => Some(node.into_value()),
+            (Node::List(items, last), Kind::List { items: Some(each), .. }) => {
+                Some(self.list(items, last, std::iter::repeat(&**each)))
             }
-            (Node::List(items, last), Kind::Tuple(types)) if !typed => {
-                Some(self.list(items, last, types.iter()))
+            (Node::List(items, last), Kind::Tuple(each)) if !typed => {
+                Some(self.list(items, last, each.iter()))
             }
             (Node::Map(map, last), Kind::Map { values: Some(ty), .. }) => {
                 Some(self.map(map, last, |_| Some(&**ty)))
