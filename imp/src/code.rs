@@ -12,7 +12,6 @@ use serde::de::{self, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::language::{Language, Python};
-use crate::text::read::without_fence;
 use crate::types::key;
 
 /// Source code in a language: the type of an input or an output (DSPy's `Code`).
@@ -205,5 +204,29 @@ impl<L: Language> JsonSchema for Code<L> {
         schema.insert(key::KIND.to_owned(), "code".into());
         schema.insert(key::LANGUAGE.to_owned(), L::NAME.into());
         schema
+    }
+}
+
+/// The code in the first Markdown fence of a text: first one with a line break behind its language, then one
+/// on a single line; the text itself without one (§8.4).
+pub(crate) fn without_fence(text: &str) -> &str {
+    let mut from = 0;
+    let mut inline = None;
+    while let Some(open) = text.get(from..).and_then(|rest| rest.find("```")) {
+        let start = from + open + 3;
+        let rest = text.get(start..).unwrap_or_default();
+        let Some(end) = rest.find("```") else { break };
+        let body = rest.get(..end).unwrap_or_default();
+        if let Some((info, code)) = body.split_once('\n') {
+            if !info.trim().contains(char::is_whitespace) {
+                return code.trim();
+            }
+        }
+        inline.get_or_insert(body);
+        from = start + end + 3;
+    }
+    match inline {
+        Some(body) => body.trim(),
+        None => text,
     }
 }

@@ -13,11 +13,11 @@ use std::sync::Arc;
 
 use serde_json::{Map as JsonMap, Value as Json, json};
 
+use crate::docs::cleandoc;
 use crate::error::SpecError;
 use crate::nearest::remedy;
 use crate::spec::{Constraint, FieldSpec, SignatureSpec};
 use crate::spec_text::parse_type;
-use crate::text::docs::cleandoc;
 use crate::types::{AnswerShape, Checks, Kind, Number, PartKind, Type, TypeTree, check_depth, key};
 use crate::value::{Map, Value};
 use crate::{history, reasoning, tool_calls};

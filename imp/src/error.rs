@@ -4,7 +4,6 @@ use std::fmt;
 use std::ops::Range;
 
 use crate::fields::Fields;
-use crate::text::read::ReadError;
 
 /// A signature that cannot be described.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -335,3 +334,58 @@ impl std::error::Error for ParseError {
         self.0.syntax.as_ref().map(|error| error as _)
     }
 }
+
+/// Why a text is no value of a type.
+///
+/// ```
+/// use imp::ReadError;
+///
+/// // What a retry would show the model of an output `report`.
+/// fn line(error: &ReadError) -> String {
+///     format!("- report{}: {}", error.path(), error.message())
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadError {
+    /// `expected integer`, `must be >= 1`.
+    pub(crate) message: String,
+    /// `integer`; empty where only a bound was broken.
+    pub(crate) expected: String,
+    /// Below the value: `.sections[2].score`; empty for the value itself.
+    pub(crate) path: String,
+    /// Bytes in the source's text.
+    pub(crate) span: Range<usize>,
+}
+
+impl ReadError {
+    /// What is wrong: `expected integer`, `must be >= 1` (the messages are Imp's).
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What the type asks for, `integer`; empty where only a bound was broken.
+    pub fn expected(&self) -> &str {
+        &self.expected
+    }
+
+    /// The place below the value, `.sections[2].score`; empty for the value itself.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The bytes of the source's text that are at fault.
+    pub fn span(&self) -> Range<usize> {
+        self.span.clone()
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.path.is_empty() {
+            return f.write_str(&self.message);
+        }
+        write!(f, "{}: {}", self.path.trim_start_matches('.'), self.message)
+    }
+}
+
+impl std::error::Error for ReadError {}

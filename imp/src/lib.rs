@@ -52,10 +52,12 @@
 extern crate self as imp;
 
 mod adapter;
+mod blank;
 mod bounds;
 mod code;
 mod described;
 mod dialect;
+mod docs;
 mod error;
 mod field;
 mod fields;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::blank::trim;
 use crate::media::{Audio, File, Image};
-use crate::text::scan::trim;
 use crate::value::Map;
 
 /// Who a message is from.

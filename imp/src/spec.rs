@@ -10,11 +10,11 @@ use serde_json::Value as Json;
 
 use crate::described;
 use crate::dialect::Dialect;
+use crate::docs::clean_docs;
 use crate::error::SpecError;
 use crate::meta::{Bound, FieldMeta, RecordMeta};
 use crate::nearest::remedy;
 use crate::spec_text;
-use crate::text::docs::clean_docs;
 use crate::types::{AnswerShape, Checks, Kind, Number, Pattern, TypeTree};
 use crate::value::Value;
 

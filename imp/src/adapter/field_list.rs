@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::adapter::schema_text::{python_float, write_json};
 use crate::adapter::words::{plain_member, python_name, python_str};
 use crate::dialect::Dialect;
+use crate::docs::python_strip;
 use crate::spec::{Constraint, FieldSpec};
-use crate::text::docs::python_strip;
 use crate::types::{AnswerShape, Choice, Kind, Type, TypeTree};
 use crate::value::Value;
 

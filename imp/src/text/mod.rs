@@ -2,7 +2,6 @@
 //! knows no signature.
 
 mod datetime;
-pub(crate) mod docs;
 pub(crate) mod json;
 mod number;
 pub(crate) mod read;

@@ -8,6 +8,8 @@ use std::borrow::Cow;
 
 use memchr::memmem;
 
+pub(crate) use crate::blank::{is_blank, trim};
+
 /// Which characters end a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lines {
@@ -35,16 +37,6 @@ impl Lines {
             Lines::Python => text.contains(|c| c != '\n' && self.ends_at(c)),
         }
     }
-}
-
-/// White space as Python's `str.strip` knows it: Unicode's, and the four separators U+001C to U+001F.
-pub(crate) fn is_blank(c: char) -> bool {
-    c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}')
-}
-
-/// The text without white space around it.
-pub(crate) fn trim(text: &str) -> &str {
-    text.trim_matches(is_blank)
 }
 
 /// A marker line.

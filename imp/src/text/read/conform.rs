@@ -7,6 +7,7 @@ use super::super::datetime::{Date, DateTime};
 use super::check;
 use super::failure::{Failure, Step, Why};
 use super::scalar::{self, Number};
+use crate::code::without_fence;
 use crate::dialect::Dialect;
 use crate::types::{Choice, Kind, Object, Type, TypeTree};
 use crate::value::{Map, Value};
@@ -398,30 +399,6 @@ pub(super) fn has_kind(tree: &TypeTree, ty: &Type, value: &Value) -> bool {
         (Kind::Choice(choice), value) => scalar::equal(choice, value).is_some(),
         (Kind::Union { branches, .. }, value) => branches.iter().any(|branch| has_kind(tree, branch, value)),
         _ => false,
-    }
-}
-
-/// The code in the first Markdown fence of a text: first one with a line break behind its language, then one
-/// on a single line; the text itself without one (§8.4).
-pub(crate) fn without_fence(text: &str) -> &str {
-    let mut from = 0;
-    let mut inline = None;
-    while let Some(open) = text.get(from..).and_then(|rest| rest.find("```")) {
-        let start = from + open + 3;
-        let rest = text.get(start..).unwrap_or_default();
-        let Some(end) = rest.find("```") else { break };
-        let body = rest.get(..end).unwrap_or_default();
-        if let Some((info, code)) = body.split_once('\n') {
-            if !info.trim().contains(char::is_whitespace) {
-                return code.trim();
-            }
-        }
-        inline.get_or_insert(body);
-        from = start + end + 3;
-    }
-    match inline {
-        Some(body) => body.trim(),
-        None => text,
     }
 }
 

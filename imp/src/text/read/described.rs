@@ -1,11 +1,12 @@
 //! The value of a field without a Rust type.
 
-use super::conform::{Conform, without_fence};
+use super::conform::Conform;
 use super::failure::{Failure, Why};
 use super::forgive::Slips;
 use super::parser::Parser;
 use super::scalar::{self, Number};
 use super::{Given, Input};
+use crate::code::without_fence;
 use crate::dialect::Dialect;
 use crate::types::{Checks, Kind, Type, TypeTree};
 use crate::value::{Map, Value};

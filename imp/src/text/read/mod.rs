@@ -17,7 +17,6 @@ pub(crate) mod scalar;
 mod top;
 
 use std::borrow::Cow;
-use std::fmt;
 use std::ops::Range;
 
 use serde::de::DeserializeOwned;
@@ -25,10 +24,9 @@ use serde::de::DeserializeOwned;
 use self::failure::{Failure, Step, Why};
 use self::forgive::Slips;
 use self::parser::Parser;
+pub use crate::error::ReadError;
 use crate::types::{Checks, Kind, TypeTree};
 use crate::value::Value;
-
-pub(crate) use self::conform::without_fence;
 
 /// What an output was written as.
 #[derive(Debug, Clone)]
@@ -55,61 +53,6 @@ pub struct ReadOptions {
     /// Whether escaped marker lines are read back.
     pub(crate) unescape: bool,
 }
-
-/// Why a text is no value of a type.
-///
-/// ```
-/// use imp::ReadError;
-///
-/// // What a retry would show the model of an output `report`.
-/// fn line(error: &ReadError) -> String {
-///     format!("- report{}: {}", error.path(), error.message())
-/// }
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReadError {
-    /// `expected integer`, `must be >= 1`.
-    pub(crate) message: String,
-    /// `integer`; empty where only a bound was broken.
-    pub(crate) expected: String,
-    /// Below the value: `.sections[2].score`; empty for the value itself.
-    pub(crate) path: String,
-    /// Bytes in the source's text.
-    pub(crate) span: Range<usize>,
-}
-
-impl ReadError {
-    /// What is wrong: `expected integer`, `must be >= 1` (the messages are Imp's).
-    pub fn message(&self) -> &str {
-        &self.message
-    }
-
-    /// What the type asks for, `integer`; empty where only a bound was broken.
-    pub fn expected(&self) -> &str {
-        &self.expected
-    }
-
-    /// The place below the value, `.sections[2].score`; empty for the value itself.
-    pub fn path(&self) -> &str {
-        &self.path
-    }
-
-    /// The bytes of the source's text that are at fault.
-    pub fn span(&self) -> Range<usize> {
-        self.span.clone()
-    }
-}
-
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.path.is_empty() {
-            return f.write_str(&self.message);
-        }
-        write!(f, "{}: {}", self.path.trim_start_matches('.'), self.message)
-    }
-}
-
-impl std::error::Error for ReadError {}
 
 /// A source, as far as it can be told without a type.
 #[derive(Debug)]

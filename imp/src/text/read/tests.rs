@@ -1,7 +1,7 @@
 #![allow(clippy::float_cmp, reason = "what is read is the float exactly")]
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
 use std::net::IpAddr;
 
 use schemars::JsonSchema;

@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use serde::de::value::StrDeserializer;
 use serde::de::{Deserializer, Visitor};
 
-use super::conform::without_fence;
 use super::de::{RAW, RawAccess, visit_integer};
 use super::failure::{Failure, Why};
 use super::forgive::Slips;
 use super::parser::{DEPTH, Parser, Piece};
 use super::scalar::{self, Number};
 use super::{Given, Input, check, described, is_container};
+use crate::code::without_fence;
 use crate::dialect::Dialect;
 use crate::types::{Checks, Kind, Type, TypeTree};
 use crate::value::Value;
