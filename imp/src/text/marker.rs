@@ -1,0 +1,113 @@
+//! What a lenient reader takes for a marker.
+//!
+//! The exact reader is in [`scan`](super::scan). A marker here may have one bracket, other blanks, more hashes,
+//! none behind the name, and its name in other letters. The writer escapes whatever is one (in every text from
+//! outside), so the two agree by having one definition.
+
+/// White space as a reader may see it: also what only Python's `splitlines` and some models use.
+pub(crate) fn is_blank(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}')
+}
+
+/// What Python's `splitlines` takes for the end of a line, beside `\n` and `\r`.
+pub(crate) fn is_separator(c: char) -> bool {
+    matches!(c, '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// A blank that does not end a line.
+fn is_gap(c: char) -> bool {
+    c != '\n' && c != '\r' && is_blank(c)
+}
+
+/// A name is no longer than this, in bytes: the look at a marker costs no more.
+const LONGEST_NAME: usize = 128;
+
+/// A text of the shape of a marker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LooseMarker<'t> {
+    /// What stands between the hashes, trimmed.
+    pub(crate) name: &'t str,
+    /// Where its first bracket is.
+    pub(crate) start: usize,
+    /// Where it ends.
+    pub(crate) end: usize,
+    /// Whether it has two brackets and hashes on both sides.
+    pub(crate) full: bool,
+}
+
+/// The markers of any spelling in a text, in order.
+pub(crate) fn markers(text: &str) -> impl Iterator<Item = LooseMarker<'_>> {
+    openings(text).filter_map(|(at, count)| marker_at(text, at, count))
+}
+
+/// The runs of one or two `[`: where each begins, and how many they are.
+pub(crate) fn openings(text: &str) -> impl Iterator<Item = (usize, usize)> {
+    let bytes = text.as_bytes();
+    let mut done = 0;
+    memchr::memchr_iter(b'[', bytes).filter_map(move |at| {
+        if at < done {
+            return None;
+        }
+        // A run is counted once, so that one of a megabyte costs a megabyte.
+        let count = bytes.get(at..).unwrap_or_default().iter().take_while(|byte| **byte == b'[').count();
+        done = at + count;
+        (count <= 2).then_some((at, count))
+    })
+}
+
+/// The marker that a run of `count` brackets at `at` opens.
+pub(crate) fn marker_at(text: &str, at: usize, count: usize) -> Option<LooseMarker<'_>> {
+    let rest = text.get(at + count..)?.trim_start_matches(is_gap);
+    let inner = rest.trim_start_matches('#');
+    if rest.len() - inner.len() < 2 {
+        return None;
+    }
+    let len = inner
+        .char_indices()
+        .find(|&(at, c)| at > LONGEST_NAME || matches!(c, '[' | ']' | '#' | '\\' | '\n' | '\r'))
+        .map_or(inner.len(), |(at, _)| at);
+    let name = inner.get(..len)?.trim_matches(is_blank);
+    let after = inner.get(len..)?;
+    let hashes = after.len() - after.trim_start_matches('#').len();
+    let close = after.get(hashes..)?.trim_start_matches(is_gap);
+    let brackets = close.bytes().take(2).take_while(|byte| *byte == b']').count();
+    // One bracket and no hashes behind the name is a heading in brackets, not a marker.
+    let closed = brackets > 0 && (hashes > 1 || (hashes == 0 && count == 2 && brackets == 2));
+    if !closed || !name.contains(char::is_alphanumeric) {
+        return None;
+    }
+    let end = text.len() - close.len() + brackets;
+    Some(LooseMarker { name, start: at, end, full: count == 2 && brackets == 2 && hashes == 2 })
+}
+
+/// A name without case, separators and decoration, to be compared.
+pub(crate) fn folded(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_of_markers() {
+        for (text, name) in [
+            ("[[ ## a ## ]]", Some("a")),
+            ("[[## a ##]]", Some("a")),
+            ("[ ## a ## ]", Some("a")),
+            ("[[\u{a0}## Final Answer ##\u{200b}]]", Some("Final Answer")),
+            ("[[ ### **a**: ### ]]", Some("**a**:")),
+            ("[[ ## a ]]", Some("a")),
+            ("[[ ## a ## ]", Some("a")),
+            ("[ ## a ]", None),
+            ("[[ # a # ]]", None),
+            ("[[ ## a\n## ]]", None),
+            ("[[[ ## a ## ]]]", None),
+            ("[[ ## -- ## ]]", None),
+            ("[[1, 2], [3]]", None),
+        ] {
+            assert_eq!(markers(text).next().map(|marker| marker.name), name, "{text}");
+        }
+        assert_eq!(folded("Final-Answer_2 :"), "finalanswer2");
+    }
+}
