@@ -35,9 +35,11 @@ pub(crate) struct LooseMarker<'t> {
     pub(crate) full: bool,
 }
 
-/// The markers of any spelling in a text, in order.
+/// The markers of any spelling in a text, in order; an escaped one is none.
 pub(crate) fn markers(text: &str) -> impl Iterator<Item = LooseMarker<'_>> {
-    openings(text).filter_map(|(at, count)| marker_at(text, at, count))
+    openings(text)
+        .filter(|&(at, _)| !text.as_bytes().get(..at).is_some_and(|before| before.ends_with(b"\\")))
+        .filter_map(|(at, count)| marker_at(text, at, count))
 }
 
 /// The runs of one or two `[`: where each begins, and how many they are.
@@ -105,6 +107,7 @@ mod tests {
             ("[[[ ## a ## ]]]", None),
             ("[[ ## -- ## ]]", None),
             ("[[1, 2], [3]]", None),
+            ("\\[[ ## a ## ]]", None),
         ] {
             assert_eq!(markers(text).next().map(|marker| marker.name), name, "{text}");
         }

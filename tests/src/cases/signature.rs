@@ -94,7 +94,8 @@ impl Signature {
 fn describe(ty: &Type, count: &mut usize, path: &str, signature: &Map<String, Json>) -> Json {
     match ty {
         Type::String => "str".into(),
-        Type::Integer => json!({ "schema": { "type": "integer", "format": "int64" } }),
+        // 64 bits, as `i64` has them; `imp`'s own described integers have 128.
+        Type::Integer => json!({ "schema": { "type": "integer", "minimum": i64::MIN, "maximum": i64::MAX } }),
         Type::Number => "float".into(),
         Type::Boolean => "bool".into(),
         Type::Any => "any".into(),
