@@ -89,7 +89,7 @@ impl Mutant {
                 "another key"
             }
             6 if syntax == Syntax::Tags => {
-                *text = text.replacen("&amp;", "&", 2);
+                *text = text.replacen("&lt;", "<", 1);
                 "an entity decoded"
             }
             7 if syntax == Syntax::Tags => {

@@ -179,6 +179,10 @@ pub fn read_with<'r, O: Outputs, A: Adapter + ?Sized>(
     let peeled = peel(syntax, spec, whole);
     let inside = whole.get(peeled.from..peeled.to).unwrap_or(whole);
     let (text, ended) = if syntax == Syntax::Markers { without_end(adapter, inside) } else { (inside, false) };
+    if peeled.unclosed && !answers(syntax, spec, text, ended) {
+        let message = "the think block does not end: there is nothing but reasoning";
+        return Err(ParseError::new(ParseErrorKind::Malformed, adapter.name(), whole, message));
+    }
 
     let sections = adapter.sections(spec, text);
     let fail = |error: ParseError| error.rebased(whole, peeled.from);
@@ -211,6 +215,20 @@ struct Peeled {
     from: usize,
     to: usize,
     reasoning: Option<String>,
+    /// Whether a think block begins what is left, and does not end.
+    unclosed: bool,
+}
+
+/// Whether there is an answer of its own behind a think block that does not end: one with an end marker, or one
+/// that begins a line and ends the reply.
+fn answers(syntax: Syntax, spec: &SignatureSpec, text: &str, ended: bool) -> bool {
+    let begins_line = |at: usize| marker::lead(text, at).is_some_and(|lead| trim(lead).is_empty());
+    match syntax {
+        Syntax::Markers => ended,
+        Syntax::Json => text.find('{').is_some_and(begins_line) && trim(text).ends_with('}'),
+        Syntax::Tags => tag_start(spec, text).is_some_and(begins_line) && trim(text).ends_with('>'),
+        Syntax::Other => true,
+    }
 }
 
 fn peel(syntax: Syntax, spec: &SignatureSpec, reply: &str) -> Peeled {
@@ -228,7 +246,8 @@ fn peel(syntax: Syntax, spec: &SignatureSpec, reply: &str) -> Peeled {
         start.is_some_and(|at| inside.get(..at).is_some_and(|before| trim(before).is_empty()))
     });
     let (start, end) = inner.unwrap_or((0, rest.len()));
-    Peeled { from: from + start, to: from + end, reasoning }
+    let unclosed = think::is_open(rest, &outputs);
+    Peeled { from: from + start, to: from + end, reasoning, unclosed }
 }
 
 /// Where the answer begins in a text: the first marker line, object, or element of an output.
@@ -247,8 +266,10 @@ fn answer_start(syntax: Syntax, spec: &SignatureSpec, text: &str) -> Option<usiz
 fn marker_start(syntax: Syntax, text: &str) -> Option<usize> {
     marker::markers(text)
         .filter(|marker| marker.full || syntax == Syntax::Markers)
-        .find(|marker| is_line_start(text, marker.start))
-        .map(|marker| line_start(text, marker.start))
+        .find_map(|marker| {
+            let lead = marker::lead(text, marker.start).filter(|lead| !lead.contains(char::is_alphabetic))?;
+            Some(marker.start - lead.len())
+        })
 }
 
 fn tag_start(spec: &SignatureSpec, text: &str) -> Option<usize> {
@@ -263,16 +284,6 @@ fn tag_start(spec: &SignatureSpec, text: &str) -> Option<usize> {
 fn longest(text: &str) -> usize {
     let name = text.find(|c: char| c == '/' || c == '>' || c == '<' || scan::is_blank(c)).unwrap_or(text.len());
     name + text.get(name..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8)
-}
-
-fn line_start(text: &str, at: usize) -> usize {
-    text.get(..at).and_then(|before| before.rfind(['\n', '\r'])).map_or(0, |end| end + 1)
-}
-
-/// Whether there are only signs between the start of the line and `at`.
-fn is_line_start(text: &str, at: usize) -> bool {
-    let before = text.get(line_start(text, at)..at).unwrap_or_default();
-    before.len() <= 40 && !before.contains(char::is_alphabetic)
 }
 
 /// What is inside a fence around a whole text, if `fits` it.
@@ -311,7 +322,7 @@ fn without_end<'r, A: Adapter + ?Sized>(adapter: &A, text: &'r str) -> (&'r str,
     let (start, close) = salvage::emphasis(text, end.start, end.end);
     let rest = text.get(close..).unwrap_or_default();
     let (line, after) = rest.split_at(rest.find(['\n', '\r']).unwrap_or(rest.len()));
-    let own_line = trim(text.get(line_start(text, start)..start).unwrap_or_default()).is_empty();
+    let own_line = marker::lead(text, start).is_some_and(|lead| trim(lead).is_empty());
     // In the middle of a text it is only mentioned.
     let paragraph = after.trim_start_matches([' ', '\t', '\r']).strip_prefix('\n').map(|after| {
         after.trim_start_matches([' ', '\t', '\r']).starts_with('\n')

@@ -16,7 +16,7 @@ use crate::text::marker::{self, LooseMarker, folded, is_blank};
 use crate::text::read::loose::{self, FoundObject};
 use crate::text::read::{ReadOptions, Source, read_value};
 use crate::text::scan::{self, Lines, trim};
-use crate::text::write::json_text;
+use crate::text::write::{json_text, unescape_markers};
 use crate::types::Kind;
 use crate::value::Value;
 
@@ -34,6 +34,8 @@ pub(crate) fn sections<'r, A: Adapter + ?Sized>(
         Dialect::Plain => Lines::Plain,
         Dialect::Dspy => Lines::Python,
     };
+    // Where the adapter does not take the escapes off itself; a section that could be a marker has one.
+    let unescape = adapter.dialect() == Dialect::Plain && !adapter.escapes_markers();
     let outputs = Names::of(spec);
     let found = markers(spec, &outputs, text);
     let marker_at = found.iter().find(|found| found.opens()).map(|found| found.start);
@@ -43,7 +45,7 @@ pub(crate) fn sections<'r, A: Adapter + ?Sized>(
         at.is_some_and(|at| others.into_iter().flatten().all(|other| at < other))
     };
     let (mut sections, syntax) = if before(marker_at, [tag_at, brace_at]) {
-        (marked(spec, &found, text, lines, ending)?, Syntax::Markers)
+        (marked(spec, unescape, &found, text, lines, ending)?, Syntax::Markers)
     } else if before(tag_at, [marker_at, brace_at]) {
         (tags::sections(adapter, spec, &outputs, text)?, Syntax::Tags)
     } else {
@@ -51,7 +53,7 @@ pub(crate) fn sections<'r, A: Adapter + ?Sized>(
         match object(spec, &outputs, text) {
             Object::One(sections, at) if marker_at.is_none_or(|marker| at < marker) => (sections, Syntax::Json),
             Object::None if marker_at.is_some() && marker_at < tag_at.or(Some(usize::MAX)) => {
-                (marked(spec, &found, text, lines, ending)?, Syntax::Markers)
+                (marked(spec, unescape, &found, text, lines, ending)?, Syntax::Markers)
             }
             Object::None if tag_at.is_some() => {
                 (tags::sections(adapter, spec, &outputs, text)?, Syntax::Tags)
@@ -96,7 +98,7 @@ impl Names {
         if wanted.is_empty() || spec.inputs.iter().any(|field| folded(&field.name) == wanted) {
             return None;
         }
-        let mut alike = (0..self.folded.len()).filter(|&at| self.folded[at].contains(&wanted));
+        let mut alike = (0..self.folded.len()).filter(|&at| self.folded.get(at).is_some_and(|names| names.contains(&wanted)));
         match (alike.next(), alike.next()) {
             (Some(at), None) => Some(at),
             _ => None,
@@ -105,6 +107,9 @@ impl Names {
 }
 
 // ---- markers ----
+
+/// A reply with more markers or elements than this is no answer, and is not looked through.
+const MOST_MARKS: usize = 256;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Which {
@@ -156,11 +161,10 @@ fn markers<'r>(spec: &SignatureSpec, outputs: &Names, text: &'r str) -> Vec<Foun
         .filter_map(|marker| {
             let which = named(&marker)?;
             let (start, end) = emphasis(text, marker.start, marker.end);
-            let line = text[..start].rfind(['\n', '\r']).map_or(0, |at| at + 1);
-            let lead = text.get(line..start).filter(|lead| is_decoration(lead));
+            let lead = marker::lead(text, start).filter(|lead| is_decoration(lead));
             // Half of an emphasis that has no other half.
             let half = |c: char| matches!(c, '*' | '_' | '`' | '"' | '\'');
-            let ragged = text[end..].starts_with(half) || lead.is_some_and(|lead| lead.ends_with(half));
+            let ragged = text.get(end..).is_some_and(|rest| rest.starts_with(half)) || lead.is_some_and(|lead| lead.ends_with(half));
             Some(Found { which, start, end, lead, ragged, full: marker.full })
         })
         .collect()
@@ -193,13 +197,17 @@ fn is_decoration(lead: &str) -> bool {
 
 fn marked<'r>(
     spec: &SignatureSpec,
+    unescape: bool,
     found: &[Found<'r>],
     text: &'r str,
     lines: Lines,
     ending: Ending,
 ) -> Option<Vec<Section<'r>>> {
     let first = found.iter().position(Found::opens)?;
-    let marks = chosen(spec, &found[first..], text)?;
+    if found.len() > MOST_MARKS {
+        return None;
+    }
+    let marks = chosen(spec, found.get(first..)?, text)?;
     let mut sections = vec![Section::default(); spec.outputs.len()];
     let mut ended = false;
     for (at, mark) in marks.iter().enumerate() {
@@ -216,6 +224,8 @@ fn marked<'r>(
             next.start - lead
         });
         let (value, start) = scan::section(text, mark.end, to, lines);
+        let is_text = spec.outputs.get(index).is_some_and(|field| field.tree.is_bare_text());
+        let value = if unescape && is_text { unescaped(value) } else { value };
         let section = sections.get_mut(index)?;
         match &section.source {
             Some(given) if given.text() == value => {}
@@ -225,6 +235,13 @@ fn marked<'r>(
         }
     }
     (ended || ending == Ending::Stopped).then_some(sections)
+}
+
+fn unescaped(text: Cow<'_, str>) -> Cow<'_, str> {
+    match text {
+        Cow::Borrowed(text) => unescape_markers(text),
+        Cow::Owned(text) => Cow::Owned(unescape_markers(&text).into_owned()),
+    }
 }
 
 /// The markers that open a section; none if there is more than one way to choose them.
@@ -426,7 +443,8 @@ fn cut<'r>(
 
 mod tags {
     use super::{
-        Adapter, Cow, Dialect, Names, Section, SignatureSpec, Source, Syntax, folded, is_blank, scan, trim, xml,
+        Adapter, Dialect, Names, Section, SignatureSpec, Source, Syntax, Value, folded, is_blank, json_text, scan,
+        trim, xml,
     };
 
     /// An opening tag.
@@ -470,7 +488,7 @@ mod tags {
         }
         let is_xml = adapter.syntax() == Syntax::Tags;
         let mut sections: Vec<Section<'r>> = vec![Section::default(); spec.outputs.len()];
-        let mut at = 0;
+        let (mut at, mut count) = (0, 0);
         while let Some(offset) = memchr::memchr(b'<', text.as_bytes().get(at..)?) {
             let place = at + offset;
             at = place + 1;
@@ -479,6 +497,10 @@ mod tags {
             let is_input = index.is_none() && spec.inputs.iter().any(|field| field.name == open.name);
             if index.is_none() && !is_input {
                 continue;
+            }
+            count += 1;
+            if count > super::MOST_MARKS {
+                return None;
             }
             let (inner_end, end) = if open.empty {
                 (open.end, open.end)
@@ -494,17 +516,32 @@ mod tags {
             let Some(index) = index else { continue };
             let field = spec.outputs.get(index)?;
             let inner = text.get(open.end..inner_end)?;
-            let section = match xml::salvaged(&field.tree, text.get(open.start..end)?, adapter.dialect(), is_xml) {
+            // Another adapter's text has no entities: they, and the rest of XML's markup, have two readings there.
+            let unclear = ["&amp;", "&lt;", "&gt;", "&quot;", "&apos;", "&#", "<!"];
+            if !is_xml && unclear.iter().any(|mark| inner.contains(mark)) {
+                return None;
+            }
+            let element = text.get(open.start..end)?;
+            let nested = xml::is_nested(&field.tree, Dialect::Plain);
+            let read = |element: &str| xml::salvaged(&field.tree, element, adapter.dialect());
+            let section = match read(element).or_else(|| if nested { read(&escaped(element)) } else { None }) {
                 Some(section) => section.made_from(open.end..inner_end),
-                None if xml::is_nested(&field.tree, Dialect::Plain) && trim(inner).starts_with('<') => return None,
+                None if nested && trim(inner).starts_with('<') => return None,
                 None => {
                     let (text, start) = scan::section(text, open.end, inner_end, scan::Lines::Plain);
                     let decoded = if is_xml { decode(&text) } else { None };
                     match decoded {
                         Some(text) => Section::text(text, start).made_from(open.end..inner_end),
-                        None => Section { source: Some(Source::Text(own(text))), start, made_from: None },
+                        None => Section::text(text, start),
                     }
                 }
+            };
+            // The adapter's own escapes are none in an element.
+            let section = match &section.source {
+                Some(Source::Text(text)) if adapter.escapes_markers() && text.contains('\\') => {
+                    Section::json(json_text(&Value::from(&**text)), 0).made_from(open.end..inner_end)
+                }
+                _ => section,
             };
             let given = sections.get_mut(index)?;
             match &given.source {
@@ -516,14 +553,11 @@ mod tags {
         Some(sections)
     }
 
-    fn own(text: Cow<'_, str>) -> Cow<'_, str> {
-        text
-    }
-
     /// Where the content of an element ends, and where its closing tag does; none if that is not clear.
     fn close(spec: &SignatureSpec, outputs: &Names, text: &str, open: &Open<'_>) -> Option<(usize, usize)> {
         let tag = format!("</{}>", open.name);
         let rest = text.get(open.end..)?;
+        let first = memchr::memmem::find(rest.as_bytes(), tag.as_bytes())?;
         // Up to the next output's element that begins a line.
         let next = memchr::memchr_iter(b'<', rest.as_bytes())
             .find(|&at| {
@@ -535,7 +569,7 @@ mod tags {
                     && open_at(rest, at).is_some_and(|other| {
                         other.name != open.name && outputs.find(spec, other.name).is_some()
                     })
-                    && rest.get(..at).is_some_and(|before| before.contains(&tag))
+                    && at > first
             })
             .unwrap_or(rest.len());
         let area = rest.get(..next)?;
@@ -564,6 +598,23 @@ mod tags {
             }
         };
         Some((open.end + chosen, open.end + chosen + tag.len()))
+    }
+
+    /// XML in which each `&` and `<` that can be no markup is escaped.
+    fn escaped(text: &str) -> String {
+        let mut out = String::with_capacity(text.len() + 16);
+        for (at, c) in text.char_indices() {
+            let rest = text.get(at + 1..).unwrap_or_default();
+            let entities = ["amp;", "lt;", "gt;", "quot;", "apos;", "#"];
+            match c {
+                '&' if !entities.iter().any(|entity| rest.starts_with(entity)) => out.push_str("&amp;"),
+                '<' if rest.starts_with(|c: char| is_blank(c) || c.is_ascii_digit() || c == '=') => {
+                    out.push_str("&lt;");
+                }
+                c => out.push(c),
+            }
+        }
+        out
     }
 
     /// A text with the five entities of XML decoded, and a CDATA section around the whole taken off.

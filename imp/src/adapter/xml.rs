@@ -393,17 +393,8 @@ fn section<'r>(tree: &TypeTree, nodes: &[Node<'_, 'r>], dialect: Dialect) -> Opt
     }
 }
 
-/// The section of an output of which `element` is the element, if that is XML. A text as it stands is none
-/// where entities are not decoded.
-pub(crate) fn salvaged(
-    tree: &TypeTree,
-    element: &str,
-    dialect: Dialect,
-    decodes: bool,
-) -> Option<Section<'static>> {
-    if !decodes && is_text(tree) {
-        return None;
-    }
+/// The section of an output of which `element` is the element, if that is XML.
+pub(crate) fn salvaged(tree: &TypeTree, element: &str, dialect: Dialect) -> Option<Section<'static>> {
     let document = Document::parse(element).ok()?;
     let nodes: Vec<Node<'_, '_>> = document.roots().collect();
     let section = section(tree, &nodes, dialect)?;

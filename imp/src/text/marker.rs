@@ -82,6 +82,23 @@ pub(crate) fn marker_at(text: &str, at: usize, count: usize) -> Option<LooseMark
     Some(LooseMarker { name, start: at, end, full: count == 2 && brackets == 2 && hashes == 2 })
 }
 
+/// What stands in front of a place on its line; none if that is too long to be decoration.
+///
+/// The look back is bounded, so that a line of nothing but markers costs no more than its length.
+pub(crate) fn lead(text: &str, at: usize) -> Option<&str> {
+    const LONGEST: usize = 64;
+    let mut from = at.saturating_sub(LONGEST);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    let near = text.get(from..at)?;
+    match near.rfind(['\n', '\r']) {
+        Some(end) => near.get(end + 1..),
+        None if from == 0 => Some(near),
+        None => None,
+    }
+}
+
 /// A name without case, separators and decoration, to be compared.
 pub(crate) fn folded(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()

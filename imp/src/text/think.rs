@@ -31,6 +31,16 @@ pub(crate) fn take(
     (from, (!reasoning.is_empty()).then_some(reasoning))
 }
 
+/// Whether a text begins with a think block that does not end.
+pub(crate) fn is_open(text: &str, outputs: &[&str]) -> bool {
+    NAMES.into_iter().filter(|name| !outputs.contains(name)).any(|name| {
+        let opened = trim(text).get(..name.len() + 2).is_some_and(|tag| {
+            tag.strip_prefix('<').and_then(|tag| tag.strip_suffix('>')).is_some_and(|tag| tag.eq_ignore_ascii_case(name))
+        });
+        opened && !text.to_ascii_lowercase().contains(&format!("</{name}>"))
+    })
+}
+
 struct Block {
     text: std::ops::Range<usize>,
     end: usize,

@@ -25,6 +25,8 @@ pub(crate) fn source(source: &Source<'_>, tree: &TypeTree, name: &str) -> Option
     // A text stays a text: a date reads itself from one.
     match (source, value) {
         (Source::Text(_), Value::String(text)) => Some(Source::Text(text.into())),
+        // The text `null` is a value; JSON's null is no answer (spec/imp.md §8.3).
+        (_, Value::Null) => Some(Source::Text("null".into())),
         (_, value) => Some(Source::Json(json_text(&value).into())),
     }
 }
@@ -67,7 +69,8 @@ fn entries_at(text: &str, start: usize) -> Result<(Vec<(String, Value)>, usize),
         parser.pos = start;
         let (mut spans, mut open) = (Vec::new(), None);
         let result = parser.entries(&mut spans, &mut open);
-        let cut = result.is_err() && parser.pos >= text.len() && open.is_some();
+        // At the end of the text something is still open, if only the object itself.
+        let cut = result.is_err() && parser.pos >= text.len();
         (spans, result.is_ok(), cut, parser.pos, parser.must_repeat())
     };
     let (spans, whole, cut, end, repeat) = match read(false) {
@@ -112,6 +115,23 @@ fn container(text: &str) -> Option<Value> {
     }
     if let Some(inner) = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) {
         return json_value(&format!("[{inner}]"));
+    }
+    // The container in a JSON string.
+    if let Some(content) = super::described::quoted(text) {
+        return content.trim_start().starts_with(['[', '{']).then(|| json_value(&content))?;
+    }
+    if !text.contains("```") {
+        // One container with words around it.
+        let start = text.find(['[', '{'])?;
+        let mut parser = Parser::new(text, Slips::NONE, Dialect::Plain);
+        parser.pos = start;
+        let value = parser.value().ok()?;
+        let empty = match &value {
+            Value::List(list) => list.is_empty(),
+            Value::Map(map) => map.is_empty(),
+            _ => true,
+        };
+        return (!empty && !parser.rest().contains(['[', ']', '{', '}'])).then_some(value);
     }
     // One fence with words around it.
     let (_, rest) = text.split_once("```")?;
