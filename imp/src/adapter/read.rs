@@ -197,7 +197,7 @@ pub fn read_with<'r, O: Outputs, A: Adapter + ?Sized>(
         }
         Err(error) if !salvage => return Err(fail(error)),
         Err(error) => {
-            let Some((sections, syntax)) = salvage::sections(adapter, spec, inside, ending) else {
+            let Some((sections, syntax)) = salvage::sections(adapter, spec, inside, ended || ending == Ending::Stopped) else {
                 return Err(fail(error));
             };
             match complete(adapter, spec, inside, &sections) {
@@ -322,7 +322,11 @@ fn without_end<'r, A: Adapter + ?Sized>(adapter: &A, text: &'r str) -> (&'r str,
     let (start, close) = salvage::emphasis(text, end.start, end.end);
     let rest = text.get(close..).unwrap_or_default();
     let (line, after) = rest.split_at(rest.find(['\n', '\r']).unwrap_or(rest.len()));
-    let own_line = marker::lead(text, start).is_some_and(|lead| trim(lead).is_empty());
+    // A heading's signs belong to it.
+    let lead = marker::lead(text, start).unwrap_or("x").trim_start_matches(scan::is_blank);
+    let heading = !lead.is_empty() && lead.trim_end().bytes().all(|byte| byte == b'#');
+    let start = if heading { start - lead.len() } else { start };
+    let own_line = heading || lead.is_empty();
     // In the middle of a text it is only mentioned.
     let paragraph = after.trim_start_matches([' ', '\t', '\r']).strip_prefix('\n').map(|after| {
         after.trim_start_matches([' ', '\t', '\r']).starts_with('\n')

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use crate::adapter::Adapter;
-use crate::adapter::read::{Ending, Syntax};
+use crate::adapter::read::Syntax;
 use crate::adapter::record::Section;
 use crate::adapter::xml;
 use crate::dialect::Dialect;
@@ -20,12 +20,13 @@ use crate::text::write::{json_text, unescape_markers};
 use crate::types::Kind;
 use crate::value::Value;
 
-/// The sections of a reply as its one lenient reading, and what marked them.
+/// The sections of a reply as its one lenient reading, and what marked them. `whole` says that it is known to be
+/// so.
 pub(crate) fn sections<'r, A: Adapter + ?Sized>(
     adapter: &A,
     spec: &SignatureSpec,
     text: &'r str,
-    ending: Ending,
+    whole: bool,
 ) -> Option<(Vec<Section<'r>>, Syntax)> {
     if adapter.syntax() == Syntax::Other || spec.outputs.is_empty() {
         return None;
@@ -45,15 +46,15 @@ pub(crate) fn sections<'r, A: Adapter + ?Sized>(
         at.is_some_and(|at| others.into_iter().flatten().all(|other| at < other))
     };
     let (mut sections, syntax) = if before(marker_at, [tag_at, brace_at]) {
-        (marked(spec, unescape, &found, text, lines, ending)?, Syntax::Markers)
+        (marked(spec, unescape, &found, text, lines, whole)?, Syntax::Markers)
     } else if before(tag_at, [marker_at, brace_at]) {
         (tags::sections(adapter, spec, &outputs, text)?, Syntax::Tags)
     } else {
         // A brace in prose is nothing.
-        match object(spec, &outputs, text) {
+        match object(spec, &outputs, text, [marker_at, tag_at]) {
             Object::One(sections, at) if marker_at.is_none_or(|marker| at < marker) => (sections, Syntax::Json),
             Object::None if marker_at.is_some() && marker_at < tag_at.or(Some(usize::MAX)) => {
-                (marked(spec, unescape, &found, text, lines, ending)?, Syntax::Markers)
+                (marked(spec, unescape, &found, text, lines, whole)?, Syntax::Markers)
             }
             Object::None if tag_at.is_some() => {
                 (tags::sections(adapter, spec, &outputs, text)?, Syntax::Tags)
@@ -201,7 +202,7 @@ fn marked<'r>(
     found: &[Found<'r>],
     text: &'r str,
     lines: Lines,
-    ending: Ending,
+    whole: bool,
 ) -> Option<Vec<Section<'r>>> {
     let first = found.iter().position(Found::opens)?;
     if found.len() > MOST_MARKS {
@@ -234,7 +235,7 @@ fn marked<'r>(
             None => *section = Section::text(value, start),
         }
     }
-    (ended || ending == Ending::Stopped).then_some(sections)
+    (ended || whole).then_some(sections)
 }
 
 fn unescaped(text: Cow<'_, str>) -> Cow<'_, str> {
@@ -280,7 +281,8 @@ fn chosen<'r>(spec: &SignatureSpec, found: &[Found<'r>], text: &str) -> Option<V
                 // Said in the middle of a line, it is an end only at the end of one, and if nothing follows.
                 Which::Completed => {
                     let last = found.iter().skip(place + 1).all(|other| other.which == Which::Other && other.lead.is_none());
-                    let quoted = text.get(..mark.start).is_some_and(|before| before.ends_with(['"', '`', '\'', '(']));
+                    // In quotes it is mentioned.
+                    let quoted = text.get(mark.start..).is_some_and(|mark| mark.starts_with(['"', '`', '\'']));
                     if !alone || !last || quoted {
                         continue;
                     }
@@ -325,7 +327,7 @@ fn chosen<'r>(spec: &SignatureSpec, found: &[Found<'r>], text: &str) -> Option<V
 // ---- an object ----
 
 enum Object<'r> {
-    /// There is none with an output.
+    /// There is none with an output, and there are none around these places.
     None,
     /// Its sections, and where it begins.
     One(Vec<Section<'r>>, usize),
@@ -333,8 +335,10 @@ enum Object<'r> {
     Unclear,
 }
 
-fn object<'r>(spec: &SignatureSpec, outputs: &Names, text: &str) -> Object<'r> {
+/// What is marked at one of `places` is nothing if it is inside an object.
+fn object<'r>(spec: &SignatureSpec, outputs: &Names, text: &str, places: [Option<usize>; 2]) -> Object<'r> {
     let Some(objects) = loose::objects(text, 0) else { return Object::Unclear };
+    let inside = objects.iter().any(|object| places.iter().flatten().any(|at| object.place.contains(at)));
     let mut one: Option<(Vec<Section<'r>>, usize)> = None;
     for object in objects {
         let sections = match sections_of(spec, outputs, &object) {
@@ -354,7 +358,11 @@ fn object<'r>(spec: &SignatureSpec, outputs: &Names, text: &str) -> Object<'r> {
             Some(_) => return Object::Unclear,
         }
     }
-    one.map_or(Object::None, |(sections, at)| Object::One(sections, at))
+    match one {
+        Some((sections, at)) => Object::One(sections, at),
+        None if inside => Object::Unclear,
+        None => Object::None,
+    }
 }
 
 fn same(a: &[Section<'_>], b: &[Section<'_>]) -> bool {
@@ -538,7 +546,14 @@ mod tags {
             };
             // The adapter's own escapes are none in an element.
             let section = match &section.source {
-                Some(Source::Text(text)) if adapter.escapes_markers() && text.contains('\\') => {
+                Some(Source::Text(text))
+                    if adapter.escapes_markers()
+                        && field.tree.is_bare_text()
+                        && super::unescape_markers(text) != **text =>
+                {
+                    if field.tree.nullable() {
+                        return None;
+                    }
                     Section::json(json_text(&Value::from(&**text)), 0).made_from(open.end..inner_end)
                 }
                 _ => section,
