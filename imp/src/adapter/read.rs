@@ -178,7 +178,8 @@ pub fn read_with<'r, O: Outputs, A: Adapter + ?Sized>(
     let syntax = adapter.syntax();
     let peeled = peel(syntax, spec, whole);
     let inside = whole.get(peeled.from..peeled.to).unwrap_or(whole);
-    let (text, ended) = if syntax == Syntax::Markers { without_end(adapter, inside) } else { (inside, false) };
+    let (text, ended) =
+        if syntax == Syntax::Markers { without_end(adapter, inside) } else { (inside, false) };
     if peeled.unclosed && !answers(syntax, spec, text, ended) {
         let message = "the think block does not end: there is nothing but reasoning";
         return Err(ParseError::new(ParseErrorKind::Malformed, adapter.name(), whole, message));
@@ -197,7 +198,9 @@ pub fn read_with<'r, O: Outputs, A: Adapter + ?Sized>(
         }
         Err(error) if !salvage => return Err(fail(error)),
         Err(error) => {
-            let Some((sections, syntax)) = salvage::sections(adapter, spec, inside, ended || ending == Ending::Stopped) else {
+            let Some((sections, syntax)) =
+                salvage::sections(adapter, spec, inside, ended || ending == Ending::Stopped)
+            else {
                 return Err(fail(error));
             };
             match complete(adapter, spec, inside, &sections) {
@@ -239,9 +242,8 @@ fn peel(syntax: Syntax, spec: &SignatureSpec, reply: &str) -> Peeled {
     // An object is found in a fence by the exact reading.
     let inner = fence(rest, |inside| {
         let start = match syntax {
-            Syntax::Markers => marker_start(syntax, inside),
-            Syntax::Tags => tag_start(spec, inside),
-            _ => None,
+            Syntax::Other => None,
+            syntax => [marker_start(syntax, inside), tag_start(spec, inside)].into_iter().flatten().min(),
         };
         start.is_some_and(|at| inside.get(..at).is_some_and(|before| trim(before).is_empty()))
     });
@@ -264,12 +266,10 @@ fn answer_start(syntax: Syntax, spec: &SignatureSpec, text: &str) -> Option<usiz
 }
 
 fn marker_start(syntax: Syntax, text: &str) -> Option<usize> {
-    marker::markers(text)
-        .filter(|marker| marker.full || syntax == Syntax::Markers)
-        .find_map(|marker| {
-            let lead = marker::lead(text, marker.start).filter(|lead| !lead.contains(char::is_alphabetic))?;
-            Some(marker.start - lead.len())
-        })
+    marker::markers(text).filter(|marker| marker.full || syntax == Syntax::Markers).find_map(|marker| {
+        let lead = marker::lead(text, marker.start).filter(|lead| !lead.contains(char::is_alphabetic))?;
+        Some(marker.start - lead.len())
+    })
 }
 
 fn tag_start(spec: &SignatureSpec, text: &str) -> Option<usize> {
@@ -282,7 +282,8 @@ fn tag_start(spec: &SignatureSpec, text: &str) -> Option<usize> {
 
 /// The length of a tag's name and the character behind it.
 fn longest(text: &str) -> usize {
-    let name = text.find(|c: char| c == '/' || c == '>' || c == '<' || scan::is_blank(c)).unwrap_or(text.len());
+    let name =
+        text.find(|c: char| c == '/' || c == '>' || c == '<' || scan::is_blank(c)).unwrap_or(text.len());
     name + text.get(name..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8)
 }
 
@@ -328,9 +329,10 @@ fn without_end<'r, A: Adapter + ?Sized>(adapter: &A, text: &'r str) -> (&'r str,
     let start = if heading { start - lead.len() } else { start };
     let own_line = heading || lead.is_empty();
     // In the middle of a text it is only mentioned.
-    let paragraph = after.trim_start_matches([' ', '\t', '\r']).strip_prefix('\n').map(|after| {
-        after.trim_start_matches([' ', '\t', '\r']).starts_with('\n')
-    });
+    let paragraph = after
+        .trim_start_matches([' ', '\t', '\r'])
+        .strip_prefix('\n')
+        .map(|after| after.trim_start_matches([' ', '\t', '\r']).starts_with('\n'));
     let ends = trim(line).is_empty() && (own_line || trim(after).is_empty() || paragraph == Some(true));
     if !ends {
         return (text, false);

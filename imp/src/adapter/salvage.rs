@@ -46,15 +46,17 @@ pub(crate) fn sections<'r, A: Adapter + ?Sized>(
         at.is_some_and(|at| others.into_iter().flatten().all(|other| at < other))
     };
     let (mut sections, syntax) = if before(marker_at, [tag_at, brace_at]) {
-        (marked(spec, unescape, &found, text, lines, whole)?, Syntax::Markers)
+        (marked(spec, &outputs, unescape, &found, text, lines, whole)?, Syntax::Markers)
     } else if before(tag_at, [marker_at, brace_at]) {
         (tags::sections(adapter, spec, &outputs, text)?, Syntax::Tags)
     } else {
         // A brace in prose is nothing.
         match object(spec, &outputs, text, [marker_at, tag_at]) {
-            Object::One(sections, at) if marker_at.is_none_or(|marker| at < marker) => (sections, Syntax::Json),
+            Object::One(sections, at) if marker_at.is_none_or(|marker| at < marker) => {
+                (sections, Syntax::Json)
+            }
             Object::None if marker_at.is_some() && marker_at < tag_at.or(Some(usize::MAX)) => {
-                (marked(spec, unescape, &found, text, lines, whole)?, Syntax::Markers)
+                (marked(spec, &outputs, unescape, &found, text, lines, whole)?, Syntax::Markers)
             }
             Object::None if tag_at.is_some() => {
                 (tags::sections(adapter, spec, &outputs, text)?, Syntax::Tags)
@@ -69,7 +71,8 @@ pub(crate) fn sections<'r, A: Adapter + ?Sized>(
             continue;
         }
         if let Some(loose) = loose::source(source, &field.tree, &field.name) {
-            let bytes = section.made_from.clone().unwrap_or(section.start..section.start + source.text().len());
+            let bytes =
+                section.made_from.clone().unwrap_or(section.start..section.start + source.text().len());
             section.source = Some(loose);
             section.made_from = Some(bytes);
         }
@@ -99,7 +102,8 @@ impl Names {
         if wanted.is_empty() || spec.inputs.iter().any(|field| folded(&field.name) == wanted) {
             return None;
         }
-        let mut alike = (0..self.folded.len()).filter(|&at| self.folded.get(at).is_some_and(|names| names.contains(&wanted)));
+        let mut alike = (0..self.folded.len())
+            .filter(|&at| self.folded.get(at).is_some_and(|names| names.contains(&wanted)));
         match (alike.next(), alike.next()) {
             (Some(at), None) => Some(at),
             _ => None,
@@ -131,6 +135,8 @@ struct Found<'r> {
     end: usize,
     /// What stands in front of it on its line, if that is decoration only.
     lead: Option<&'r str>,
+    /// How long its emphasis is on either side.
+    emphasis: usize,
     /// Whether the decoration around it has no other half.
     ragged: bool,
     /// Whether it has the shape that was asked for.
@@ -154,7 +160,9 @@ fn markers<'r>(spec: &SignatureSpec, outputs: &Names, text: &'r str) -> Vec<Foun
             Some(at) => Some(Which::Output(at)),
             None if folded(name) == "completed" => Some(Which::Completed),
             // Only what the exact reader takes for one.
-            None if marker.full && name.chars().all(|c| c.is_alphanumeric() || c == '_') => Some(Which::Other),
+            None if marker.full && name.chars().all(|c| c.is_alphanumeric() || c == '_') => {
+                Some(Which::Other)
+            }
             None => None,
         }
     };
@@ -165,8 +173,11 @@ fn markers<'r>(spec: &SignatureSpec, outputs: &Names, text: &'r str) -> Vec<Foun
             let lead = marker::lead(text, start).filter(|lead| is_decoration(lead));
             // Half of an emphasis that has no other half.
             let half = |c: char| matches!(c, '*' | '_' | '`' | '"' | '\'');
-            let ragged = text.get(end..).is_some_and(|rest| rest.starts_with(half)) || lead.is_some_and(|lead| lead.ends_with(half));
-            Some(Found { which, start, end, lead, ragged, full: marker.full })
+            let before = text.get(..start).unwrap_or_default();
+            let ragged = text.get(end..).is_some_and(|rest| rest.starts_with(half))
+                || before.ends_with(['*', '_', '`'])
+                || lead.is_some_and(|lead| lead.ends_with(half));
+            Some(Found { which, start, end, lead, ragged, full: marker.full, emphasis: marker.start - start })
         })
         .collect()
 }
@@ -198,6 +209,7 @@ fn is_decoration(lead: &str) -> bool {
 
 fn marked<'r>(
     spec: &SignatureSpec,
+    outputs: &Names,
     unescape: bool,
     found: &[Found<'r>],
     text: &'r str,
@@ -209,6 +221,14 @@ fn marked<'r>(
         return None;
     }
     let marks = chosen(spec, found.get(first..)?, text)?;
+    // A fence that was opened in front of it ends in a value.
+    let front = marks.first().and_then(|mark| text.get(..mark.start)).unwrap_or_default();
+    let fenced = front.lines().filter(|line| line.trim_start().starts_with("```")).count() % 2 == 1;
+    if (fenced && !marks.iter().any(|mark| mark.which == Which::Completed))
+        || glued_to_a_sign(spec, outputs, text, &marks)
+    {
+        return None;
+    }
     let mut sections = vec![Section::default(); spec.outputs.len()];
     let mut ended = false;
     for (at, mark) in marks.iter().enumerate() {
@@ -238,6 +258,35 @@ fn marked<'r>(
     (ended || whole).then_some(sections)
 }
 
+/// Whether a value may end in front of a marker with what makes it look like none: a backslash, or brackets.
+fn glued_to_a_sign(spec: &SignatureSpec, outputs: &Names, text: &str, marks: &[Found<'_>]) -> bool {
+    let known = |name: &str| match outputs.find(spec, name) {
+        Some(at) => marks.iter().any(|mark| mark.which == Which::Output(at)),
+        None => folded(name) != "completed" || marks.iter().any(|mark| mark.which == Which::Completed),
+    };
+    let bytes = text.as_bytes();
+    memchr::memmem::find_iter(bytes, b"[[").any(|at| {
+        // The last two of a run.
+        if bytes.get(at + 2) == Some(&b'[') && bytes.get(at + 3) != Some(&b'[') {
+            return marker::marker_at(text, at + 1, 2).is_some();
+        }
+        let before = text.get(..at).unwrap_or_default();
+        if !before.ends_with(['\\', '[']) {
+            return false;
+        }
+        let Some(marker) = marker::marker_at(text, at, 2) else { return false };
+        if before.ends_with('[') {
+            return true;
+        }
+        let rest = text.get(marker.end..).unwrap_or_default().trim_start_matches([' ', '\t']);
+        let ends_line = rest.is_empty() || rest.starts_with(['\n', '\r']);
+        let unescaped = before.trim_end_matches('\\');
+        let alone = marker::lead(text, unescaped.len()).is_some_and(|lead| trim(lead).is_empty());
+        // A line of its own is escaped, as it should be, unless it is the only one of its name.
+        ends_line && (!alone || !known(marker.name))
+    })
+}
+
 fn unescaped(text: Cow<'_, str>) -> Cow<'_, str> {
     match text {
         Cow::Borrowed(text) => unescape_markers(text),
@@ -247,10 +296,13 @@ fn unescaped(text: Cow<'_, str>) -> Cow<'_, str> {
 
 /// The markers that open a section; none if there is more than one way to choose them.
 fn chosen<'r>(spec: &SignatureSpec, found: &[Found<'r>], text: &str) -> Option<Vec<Found<'r>>> {
-    let leads = |at: usize| found.iter().filter(move |other| other.which == Which::Output(at) && other.lead.is_some());
-    let one_line = found.first().is_some_and(|first| !trim(text.get(first.start..).unwrap_or_default()).contains('\n'));
+    let leads = |at: usize| {
+        found.iter().filter(move |other| other.which == Which::Output(at) && other.lead.is_some())
+    };
+    let one_line =
+        found.first().is_some_and(|first| !trim(text.get(first.start..).unwrap_or_default()).contains('\n'));
     let mut list = Vec::with_capacity(found.len());
-    let mut style: Option<&str> = None;
+    let mut style: Option<(&str, usize)> = None;
     let mut open = vec![false; spec.outputs.len()];
     let mut order = 0;
     for (place, mark) in found.iter().enumerate() {
@@ -262,16 +314,16 @@ fn chosen<'r>(spec: &SignatureSpec, found: &[Found<'r>], text: &str) -> Option<V
                 return None;
             }
             // The decoration of a line could also be a value: it counts if the first marker has the same.
-            let lead = lead.trim_matches(is_blank);
-            let numbered = lead.strip_suffix(['.', ')']);
+            let numbered = lead.trim_matches(is_blank).strip_suffix(['.', ')']);
+            let blank = trim(lead).is_empty();
             order += 1;
             let same = match (style, numbered) {
                 (None, _) => {
-                    style = Some(lead);
+                    style = Some((lead, mark.emphasis));
                     true
                 }
                 (Some(_), Some(number)) => number.parse() == Ok(order),
-                (Some(style), None) => lead.is_empty() || style == lead,
+                (Some(style), None) => blank || style == (lead, mark.emphasis),
             };
             if !same {
                 return None;
@@ -280,11 +332,18 @@ fn chosen<'r>(spec: &SignatureSpec, found: &[Found<'r>], text: &str) -> Option<V
             match mark.which {
                 // Said in the middle of a line, it is an end only at the end of one, and if nothing follows.
                 Which::Completed => {
-                    let last = found.iter().skip(place + 1).all(|other| other.which == Which::Other && other.lead.is_none());
+                    let last = found
+                        .iter()
+                        .skip(place + 1)
+                        .all(|other| other.which == Which::Other && other.lead.is_none());
                     // In quotes it is mentioned.
-                    let quoted = text.get(mark.start..).is_some_and(|mark| mark.starts_with(['"', '`', '\'']));
-                    if !alone || !last || quoted {
+                    let quoted =
+                        text.get(mark.start..).is_some_and(|mark| mark.starts_with(['"', '`', '\'']));
+                    if !alone || quoted {
                         continue;
+                    }
+                    if !last {
+                        return None;
                     }
                 }
                 Which::Other => continue,
@@ -292,7 +351,10 @@ fn chosen<'r>(spec: &SignatureSpec, found: &[Found<'r>], text: &str) -> Option<V
                     let field = spec.outputs.get(at)?;
                     let several = found.iter().filter(|other| other.which == mark.which).count() > 1;
                     if leads(at).next().is_some() {
-                        // It has a line of its own; here it is only mentioned.
+                        // It has a line of its own; here it is only mentioned, unless it could be another section.
+                        if alone {
+                            return None;
+                        }
                         continue;
                     }
                     if several || open.get(at) == Some(&true) {
@@ -376,7 +438,8 @@ fn sections_of<'r>(
     outputs: &Names,
     object: &FoundObject,
 ) -> Result<Option<Vec<Section<'r>>>, ()> {
-    let has_output = |entries: &[(String, Value)]| entries.iter().any(|(key, _)| outputs.find(spec, key).is_some());
+    let has_output =
+        |entries: &[(String, Value)]| entries.iter().any(|(key, _)| outputs.find(spec, key).is_some());
     if has_output(&object.entries) {
         return cut(spec, outputs, &object.entries, object).map(Some);
     }
@@ -421,7 +484,8 @@ fn cut<'r>(
     let mut exact = vec![false; spec.outputs.len()];
     for (key, value) in entries {
         let Some(at) = outputs.find(spec, key) else { continue };
-        let (Some(field), Some(section), Some(exact)) = (spec.outputs.get(at), sections.get_mut(at), exact.get_mut(at))
+        let (Some(field), Some(section), Some(exact)) =
+            (spec.outputs.get(at), sections.get_mut(at), exact.get_mut(at))
         else {
             continue;
         };
@@ -451,8 +515,8 @@ fn cut<'r>(
 
 mod tags {
     use super::{
-        Adapter, Dialect, Names, Section, SignatureSpec, Source, Syntax, Value, folded, is_blank, json_text, scan,
-        trim, xml,
+        Adapter, Dialect, Names, Section, SignatureSpec, Source, Syntax, Value, folded, is_blank, json_text,
+        scan, trim, xml,
     };
 
     /// An opening tag.
@@ -465,7 +529,8 @@ mod tags {
 
     fn open_at(text: &str, at: usize) -> Option<Open<'_>> {
         let rest = text.get(at + 1..)?;
-        let len = rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))).unwrap_or(rest.len());
+        let len =
+            rest.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))).unwrap_or(rest.len());
         if len == 0 || len > 128 {
             return None;
         }
@@ -480,7 +545,8 @@ mod tags {
     /// Where the first element of an output begins.
     pub(super) fn first(text: &str, outputs: &Names) -> Option<usize> {
         memchr::memchr_iter(b'<', text.as_bytes()).find(|&at| {
-            open_at(text, at).is_some_and(|open| outputs.folded.iter().any(|names| names.contains(&folded(open.name))))
+            open_at(text, at)
+                .is_some_and(|open| outputs.folded.iter().any(|names| names.contains(&folded(open.name))))
         })
     }
 
@@ -532,7 +598,8 @@ mod tags {
             let element = text.get(open.start..end)?;
             let nested = xml::is_nested(&field.tree, Dialect::Plain);
             let read = |element: &str| xml::salvaged(&field.tree, element, adapter.dialect());
-            let section = match read(element).or_else(|| if nested { read(&escaped(element)) } else { None }) {
+            let section = match read(element).or_else(|| if nested { read(&escaped(element)) } else { None })
+            {
                 Some(section) => section.made_from(open.end..inner_end),
                 None if nested && trim(inner).starts_with('<') => return None,
                 None => {
@@ -560,7 +627,8 @@ mod tags {
             };
             let given = sections.get_mut(index)?;
             match &given.source {
-                Some(source) if section.source.as_ref().is_some_and(|other| other.text() == source.text()) => {}
+                Some(source)
+                    if section.source.as_ref().is_some_and(|other| other.text() == source.text()) => {}
                 Some(_) => return None,
                 None => *given = section,
             }
@@ -588,7 +656,8 @@ mod tags {
             })
             .unwrap_or(rest.len());
         let area = rest.get(..next)?;
-        let closes: Vec<usize> = memchr::memmem::find_iter(area.as_bytes(), tag.as_bytes()).take(17).collect();
+        let closes: Vec<usize> =
+            memchr::memmem::find_iter(area.as_bytes(), tag.as_bytes()).take(17).collect();
         // The same element inside: which close belongs to which is not told by tags alone.
         let again = memchr::memchr_iter(b'<', area.as_bytes())
             .any(|at| open_at(area, at).is_some_and(|other| other.name == open.name));
@@ -602,7 +671,8 @@ mod tags {
                 // The one on a line of its own, if it is the last and the only one such.
                 let own = |at: usize| {
                     let before = area.get(..at).unwrap_or_default().trim_end_matches([' ', '\t']);
-                    let after = area.get(at + tag.len()..).unwrap_or_default().trim_start_matches([' ', '\t', '\r']);
+                    let after =
+                        area.get(at + tag.len()..).unwrap_or_default().trim_start_matches([' ', '\t', '\r']);
                     before.ends_with('\n') && (after.is_empty() || after.starts_with('\n'))
                 };
                 let alone = closes.iter().filter(|at| own(**at)).count();

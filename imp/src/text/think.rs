@@ -35,7 +35,9 @@ pub(crate) fn take(
 pub(crate) fn is_open(text: &str, outputs: &[&str]) -> bool {
     NAMES.into_iter().filter(|name| !outputs.contains(name)).any(|name| {
         let opened = trim(text).get(..name.len() + 2).is_some_and(|tag| {
-            tag.strip_prefix('<').and_then(|tag| tag.strip_suffix('>')).is_some_and(|tag| tag.eq_ignore_ascii_case(name))
+            tag.strip_prefix('<')
+                .and_then(|tag| tag.strip_suffix('>'))
+                .is_some_and(|tag| tag.eq_ignore_ascii_case(name))
         });
         opened && !text.to_ascii_lowercase().contains(&format!("</{name}>"))
     })
@@ -48,9 +50,9 @@ struct Block {
 
 fn block(text: &str, name: &str, answer: &dyn Fn(&str) -> Option<usize>) -> Option<Block> {
     let tag = |text: &str, tag: &str, from: usize| -> Option<usize> {
-        memchr::memchr_iter(b'<', text.as_bytes().get(from..)?).map(|at| from + at).find(|&at| {
-            text.get(at..at + tag.len()).is_some_and(|found| found.eq_ignore_ascii_case(tag))
-        })
+        memchr::memchr_iter(b'<', text.as_bytes().get(from..)?)
+            .map(|at| from + at)
+            .find(|&at| text.get(at..at + tag.len()).is_some_and(|found| found.eq_ignore_ascii_case(tag)))
     };
     let (open, close) = (format!("<{name}>"), format!("</{name}>"));
     let closed = tag(text, &close, 0)?;
@@ -58,7 +60,8 @@ fn block(text: &str, name: &str, answer: &dyn Fn(&str) -> Option<usize>) -> Opti
         Some(opened) => {
             // Only in front of the first output, and where it begins a line.
             let before = text.get(..opened)?;
-            let starts = trim(before).is_empty() || before.trim_end_matches([' ', '\t']).ends_with(['\n', '\r']);
+            let starts =
+                trim(before).is_empty() || before.trim_end_matches([' ', '\t']).ends_with(['\n', '\r']);
             let first = answer(before).is_none();
             if !starts || !first {
                 return None;
@@ -99,7 +102,8 @@ fn markers_again(before: &str, after: &str) -> bool {
             .filter_map(|(at, _)| {
                 let rest = text.get(at + 1..)?;
                 let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_')?;
-                let closes = rest.get(end..)?.starts_with(['"', '>', '/']) || rest.get(end..)?.starts_with(is_blank);
+                let closes =
+                    rest.get(end..)?.starts_with(['"', '>', '/']) || rest.get(end..)?.starts_with(is_blank);
                 (end > 0 && closes).then(|| rest[..end].to_owned())
             })
             .collect()

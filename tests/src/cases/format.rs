@@ -1,6 +1,9 @@
 //! The format kind: messages are built, no model is called.
 
-use imp::{Adapter, Chat, Demo, Fields, FormatOptions, Message, Missing, Reply, Role, Value, Xml, read_reply, read_with};
+use imp::{
+    Adapter, Chat, Demo, Fields, FormatOptions, Message, Missing, Reply, Role, Value, Xml, read_reply,
+    read_with,
+};
 use serde_json::{Map, Value as Json};
 
 use super::signature::{Signature, same};
@@ -35,7 +38,8 @@ enum Built {
 
 fn build(case: &Map<String, Json>) -> Result<Run, Built> {
     let unsupported = |error: &str| Built::Unsupported(error.to_owned());
-    let input = case.get("input").and_then(Json::as_object).ok_or_else(|| unsupported("a case has an `input`"))?;
+    let input =
+        case.get("input").and_then(Json::as_object).ok_or_else(|| unsupported("a case has an `input`"))?;
     check_keys(input, &["inputs", "demos", "instructions", "adapter"]).map_err(Built::Unsupported)?;
     let instructions = input.get("instructions").and_then(Json::as_str);
     let signature =
@@ -77,7 +81,8 @@ impl Run {
             let user = || self.messages.iter().rfind(|message| message.role == Role::User);
             match key.as_str() {
                 "roles" => {
-                    let roles: Vec<&str> = self.messages.iter().map(|message| message.role.as_str()).collect();
+                    let roles: Vec<&str> =
+                        self.messages.iter().map(|message| message.role.as_str()).collect();
                     if *wanted != Json::from(roles.as_slice()) {
                         return Err(format!("the roles {roles:?}"));
                     }
@@ -87,8 +92,11 @@ impl Run {
                 "demo_user" => self.message(of(Role::User), wanted)?,
                 "demo_assistant" => self.message(of(Role::Assistant), wanted)?,
                 "system_and_user" => {
-                    let texts: Vec<String> =
-                        [of(Role::System), user()].into_iter().flatten().map(|m| m.text().into_owned()).collect();
+                    let texts: Vec<String> = [of(Role::System), user()]
+                        .into_iter()
+                        .flatten()
+                        .map(|m| m.text().into_owned())
+                        .collect();
                     self.message(Some(&Message::user(texts.join("\n"))), wanted)?;
                 }
                 "all_messages" => {
@@ -111,15 +119,19 @@ impl Run {
             .adapter
             .assistant_content(&spec, &self.inputs, Missing::LeaveOut)
             .map_err(|error| error.to_string())?;
-        let read: Fields =
-            read_reply(&*self.adapter, &spec, Reply::Text(&text)).map_err(|error| format!("{error}\n{text}"))?;
+        let read: Fields = read_reply(&*self.adapter, &spec, Reply::Text(&text))
+            .map_err(|error| format!("{error}\n{text}"))?;
         self.compare(wanted, &read).map_err(|error| format!("{error}\n{text}"))
     }
 
     fn compare(&self, wanted: &Map<String, Json>, read: &Fields) -> Result<(), String> {
         for (name, value) in wanted {
-            let (_, ty) =
-                self.signature.inputs.iter().find(|(input, _)| input == name).ok_or("there is no such input")?;
+            let (_, ty) = self
+                .signature
+                .inputs
+                .iter()
+                .find(|(input, _)| input == name)
+                .ok_or("there is no such input")?;
             if !read.get(name).is_some_and(|ours| same(ty, value, ours)) {
                 return Err(format!("`{name}` is {:?}", read.get(name)));
             }
@@ -211,8 +223,10 @@ impl Run {
                     let names = self.signature.outputs.iter().map(|(name, _)| name.as_str());
                     let markers: Vec<String> =
                         names.chain(["completed"]).map(|name| format!("[[ ## {name} ## ]]")).collect();
-                    let count =
-                        text.lines().filter(|line| markers.iter().any(|marker| marker == line.trim())).count();
+                    let count = text
+                        .lines()
+                        .filter(|line| markers.iter().any(|marker| marker == line.trim()))
+                        .count();
                     if wanted.as_u64() != Some(count as u64) {
                         return came(&format!("{count} marker lines"));
                     }

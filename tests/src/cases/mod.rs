@@ -85,11 +85,13 @@ pub fn run_text(text: &str) -> Result<Report, String> {
     let mut report = Report { kind, ..Report::default() };
     for case in &cases {
         let id = case["id"].as_str().unwrap_or("?").to_owned();
-        let result = catch_unwind(AssertUnwindSafe(|| run(case)))
-            .unwrap_or_else(|_| Err("a panic".to_owned()));
+        let result =
+            catch_unwind(AssertUnwindSafe(|| run(case))).unwrap_or_else(|_| Err("a panic".to_owned()));
         match result {
             Ok(()) => report.passed += 1,
-            Err(_) if reasons.get(id.as_str()).is_some_and(|reason| !reason.is_empty()) => report.listed.push(id),
+            Err(_) if reasons.get(id.as_str()).is_some_and(|reason| !reason.is_empty()) => {
+                report.listed.push(id)
+            }
             Err(came) => {
                 let explanation = format!(
                     "{id}: {}\n  expected {}\n  came {came}",

@@ -86,7 +86,8 @@ impl Signature {
         let inputs = self.json["inputs"].as_array().into_iter().flatten();
         let outputs: Vec<Json> =
             inputs.filter(|field| names(field["name"].as_str().unwrap_or_default())).cloned().collect();
-        SignatureSpec::from_json(&json!({ "inputs": [], "outputs": outputs })).map_err(|error| error.to_string())
+        SignatureSpec::from_json(&json!({ "inputs": [], "outputs": outputs }))
+            .map_err(|error| error.to_string())
     }
 }
 
@@ -184,7 +185,8 @@ fn ty(rest: &mut &str, depth: usize) -> Result<Type, String> {
         let mut values = Vec::new();
         loop {
             let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<Json>();
-            let value = stream.next().ok_or("a literal without a value")?.map_err(|error| error.to_string())?;
+            let value =
+                stream.next().ok_or("a literal without a value")?.map_err(|error| error.to_string())?;
             let end = stream.byte_offset();
             values.push(value);
             *rest = rest.get(end..).unwrap_or_default();
@@ -235,9 +237,9 @@ pub(super) fn same(ty: &Type, expected: &Json, ours: &Value) -> bool {
         (Type::Number, Value::Int(ours)) => expected.as_f64() == Some(*ours as f64),
         (Type::Number, Value::Float(ours)) => expected.as_f64() == Some(*ours),
         (Type::Boolean, Value::Bool(ours)) => expected.as_bool() == Some(*ours),
-        (Type::List(items), Value::List(ours)) => expected
-            .as_array()
-            .is_some_and(|list| list.len() == ours.len() && list.iter().zip(ours).all(|(a, b)| same(items, a, b))),
+        (Type::List(items), Value::List(ours)) => expected.as_array().is_some_and(|list| {
+            list.len() == ours.len() && list.iter().zip(ours).all(|(a, b)| same(items, a, b))
+        }),
         (Type::Map(values), Value::Map(ours)) => expected.as_object().is_some_and(|map| {
             map.len() == ours.len()
                 && map.iter().all(|(key, value)| ours.get(key).is_some_and(|ours| same(values, value, ours)))

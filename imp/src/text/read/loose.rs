@@ -145,8 +145,7 @@ fn container(text: &str) -> Option<Value> {
 /// Words that say that there is no value, where the type has no texts.
 fn is_none(text: &str) -> bool {
     let text = undecorated(text);
-    text.is_empty()
-        || ["null", "none", "nil", "n/a", "na"].iter().any(|word| word.eq_ignore_ascii_case(text))
+    text.is_empty() || ["null", "none", "nil", "n/a", "na"].iter().any(|word| word.eq_ignore_ascii_case(text))
 }
 
 struct Loose<'t> {
@@ -238,7 +237,9 @@ impl<'t> Loose<'t> {
         let nullable = self.tree.is_nullable(ty);
         let ty = self.tree.present(ty);
         match (value, &ty.kind) {
-            (Value::String(text), _) if nullable && has_no_text(self.tree, ty) && is_none(text) => Value::Null,
+            (Value::String(text), _) if nullable && has_no_text(self.tree, ty) && is_none(text) => {
+                Value::Null
+            }
             (
                 Value::String(text),
                 Kind::Integer | Kind::Number | Kind::Boolean | Kind::Choice(_) | Kind::Date | Kind::DateTime,
@@ -258,17 +259,19 @@ impl<'t> Loose<'t> {
             (Value::List(list), Kind::Tuple(types)) if types.len() == list.len() => {
                 Value::List(list.iter().zip(types).map(|(item, ty)| self.value(item, ty, false)).collect())
             }
-            (Value::Map(map), Kind::Map { values: Some(values), .. }) => {
-                Value::Map(map.iter().map(|(key, item)| (key.to_owned(), self.value(item, values, false))).collect())
-            }
+            (Value::Map(map), Kind::Map { values: Some(values), .. }) => Value::Map(
+                map.iter().map(|(key, item)| (key.to_owned(), self.value(item, values, false))).collect(),
+            ),
             (Value::Map(map), Kind::Object(object)) => {
-                let names: Vec<&str> = object.properties.iter().map(|property| property.name.as_str()).collect();
+                let names: Vec<&str> =
+                    object.properties.iter().map(|property| property.name.as_str()).collect();
                 let mut out = Map::new();
                 for (key, item) in map.iter() {
                     let given: Vec<&str> = map.iter().map(|(key, _)| key).collect();
                     let name = property(key, &names, &given);
                     let ty = object.properties.iter().find(|property| property.name == name);
-                    let item = ty.map_or_else(|| item.clone(), |property| self.value(item, &property.ty, false));
+                    let item =
+                        ty.map_or_else(|| item.clone(), |property| self.value(item, &property.ty, false));
                     out.insert(name, item);
                 }
                 Value::Map(out)
@@ -297,9 +300,10 @@ pub(crate) fn property<'n>(key: &'n str, names: &[&'n str], given: &[&str]) -> &
 fn has_no_text(tree: &TypeTree, ty: &Type) -> bool {
     match &tree.present(ty).kind {
         Kind::Integer | Kind::Number | Kind::Boolean | Kind::Date | Kind::DateTime => true,
-        Kind::Choice(choice) => {
-            choice.members.iter().all(|member| !member.value.as_str().is_some_and(is_none) && !member.value.is_null())
-        }
+        Kind::Choice(choice) => choice
+            .members
+            .iter()
+            .all(|member| !member.value.as_str().is_some_and(is_none) && !member.value.is_null()),
         kind => is_container(kind),
     }
 }
@@ -323,7 +327,8 @@ pub(crate) fn undecorated(text: &str) -> &str {
     for _ in 0..8 {
         let before = text;
         if let Some(inner) = text.strip_prefix("```").and_then(|text| text.strip_suffix("```")) {
-            let body = inner.split_once('\n').filter(|(info, _)| info.trim().chars().all(char::is_alphanumeric));
+            let body =
+                inner.split_once('\n').filter(|(info, _)| info.trim().chars().all(char::is_alphanumeric));
             text = body.map_or(text, |(_, body)| body);
         } else {
             let pair = PAIRS.iter().find_map(|(open, close)| {
@@ -352,7 +357,10 @@ fn number(text: &str) -> Option<String> {
         '+' => (false, text.get(1..)?),
         _ => (false, text),
     };
-    let currency = text.chars().next().filter(|c| matches!(c, '$' | '¢' | '£' | '¥' | '€' | '₩' | '₹' | '₽' | '₺' | '₿'));
+    let currency = text
+        .chars()
+        .next()
+        .filter(|c| matches!(c, '$' | '¢' | '£' | '¥' | '€' | '₩' | '₹' | '₽' | '₺' | '₿'));
     let text = currency.map_or(text, |c| text.get(c.len_utf8()..).unwrap_or_default().trim_start());
     let (negative, text) = match (currency, text.strip_prefix('-')) {
         (Some(_), Some(rest)) if !negative => (true, rest),
@@ -390,7 +398,8 @@ fn number(text: &str) -> Option<String> {
     match fraction {
         None => Some(format!("{sign}{digits}")),
         Some(fraction) => {
-            let (digits_behind, exponent) = fraction.split_at(fraction.find(['e', 'E']).unwrap_or(fraction.len()));
+            let (digits_behind, exponent) =
+                fraction.split_at(fraction.find(['e', 'E']).unwrap_or(fraction.len()));
             (is_digits(digits_behind) && (exponent.is_empty() || !whole.is_empty()))
                 .then(|| format!("{sign}{digits}.{fraction}"))
         }
@@ -481,7 +490,9 @@ fn choice_of(choice: &Choice, text: &str) -> Option<Value> {
     }
     let wanted = folded(whole);
     if !wanted.is_empty() && whole.len() <= 2 * wanted.len() {
-        match only(&|member| !folded(member).is_empty() && folded(member) == wanted && same_signs(member, whole)) {
+        match only(&|member| {
+            !folded(member).is_empty() && folded(member) == wanted && same_signs(member, whole)
+        }) {
             Ok(Some(value)) => return Some(value),
             Err(()) => return None,
             Ok(None) => {}
@@ -510,7 +521,11 @@ fn choice_of(choice: &Choice, text: &str) -> Option<Value> {
 fn same_signs(a: &str, b: &str) -> bool {
     let signs = |text: &str| {
         text.chars()
-            .filter(|c| !c.is_alphanumeric() && !is_blank(*c) && !matches!(c, '_' | '-' | '\'' | '"' | '`' | '*' | '.'))
+            .filter(|c| {
+                !c.is_alphanumeric()
+                    && !is_blank(*c)
+                    && !matches!(c, '_' | '-' | '\'' | '"' | '`' | '*' | '.')
+            })
             .collect::<String>()
     };
     signs(a) == signs(b)
@@ -518,7 +533,8 @@ fn same_signs(a: &str, b: &str) -> bool {
 
 /// The items of a numbered list (1 to n) or of one with marks, a line each.
 fn bullets(text: &str) -> Option<Vec<&str>> {
-    let lines: Vec<&str> = text.lines().map(|line| line.trim_end()).filter(|line| !line.trim().is_empty()).collect();
+    let lines: Vec<&str> =
+        text.lines().map(|line| line.trim_end()).filter(|line| !line.trim().is_empty()).collect();
     let numbered = |(at, line): (usize, &&'_ str)| -> Option<usize> {
         let digits = line.bytes().take_while(u8::is_ascii_digit).count();
         let number: usize = line.get(..digits)?.parse().ok()?;

@@ -83,8 +83,10 @@ pub(crate) fn unescape_markers(text: &str) -> Cow<'_, str> {
     if memchr::memchr(b'\\', text.as_bytes()).is_none() {
         return text.into();
     }
-    let mut escaped =
-        found(text).map(|(at, _)| at).filter(|&at| text.get(..at).is_some_and(|t| t.ends_with('\\'))).peekable();
+    let mut escaped = found(text)
+        .map(|(at, _)| at)
+        .filter(|&at| text.get(..at).is_some_and(|t| t.ends_with('\\')))
+        .peekable();
     if escaped.peek().is_none() {
         return text.into();
     }
