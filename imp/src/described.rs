@@ -18,8 +18,9 @@ use crate::nearest::remedy;
 use crate::spec::{Constraint, FieldSpec, SignatureSpec};
 use crate::spec_text::parse_type;
 use crate::text::docs::cleandoc;
-use crate::types::{AnswerShape, Checks, Kind, Number, Type, TypeTree, key};
+use crate::types::{AnswerShape, Checks, Kind, Number, PartKind, Type, TypeTree, check_depth, key};
 use crate::value::{Map, Value};
+use crate::{history, reasoning, tool_calls};
 
 /// Types nested deeper than this are refused, so that no later walk over them can run out of stack.
 const DEPTH: usize = 64;
@@ -40,7 +41,7 @@ const FIELD_KEYS: [&str; 11] = [
 ];
 const TYPE_KEYS: [&str; 9] =
     ["optional", "list", "dict", "literal", "enum", "object", "union", "schema", "code"];
-const WORDS: [&str; 20] = [
+const WORDS: [&str; 23] = [
     "str",
     "int",
     "float",
@@ -58,6 +59,9 @@ const WORDS: [&str; 20] = [
     "object",
     "array",
     "code",
+    "image",
+    "audio",
+    "file",
     "null",
     "union",
     "map",
@@ -90,6 +94,7 @@ const BOUND_ALIASES: [(&str, Constraint); 5] = [
 /// The signature that `json` describes.
 pub(crate) fn spec_of(json: &Json) -> Result<SignatureSpec, SpecError> {
     let map = json.as_object().ok_or_else(|| SpecError::new("a signature is an object with `outputs`"))?;
+    check_depth(json, "the signature").map_err(SpecError::new)?;
     check_keys(map, &SIGNATURE_KEYS, "the signature").map_err(SpecError::new)?;
     let text = |key: &str| match map.get(key) {
         None | Some(Json::Null) => Ok(None),
@@ -423,19 +428,11 @@ impl Types {
             "any" => json!({}),
             "object" => json!({ "type": "object", "additionalProperties": true }),
             "array" => json!({ "type": "array" }),
-            "reasoning" => json!({ "type": "string", key::KIND: "reasoning" }),
+            "image" | "audio" | "file" => json!({ "type": "object", key::KIND: word }),
+            "reasoning" => reasoning::schema(),
             "code" => code("python"),
-            "history" => json!({ "type": "array", "items": { "type": "object" }, key::KIND: "history" }),
-            "tool_calls" => json!({
-                "type": "object",
-                "properties": { "tool_calls": { "type": "array", "items": {
-                    "type": "object",
-                    "properties": { "name": { "type": "string" }, "args": { "type": "object" } },
-                    "required": ["name", "args"],
-                } } },
-                "required": ["tool_calls"],
-                key::KIND: "tool_calls",
-            }),
+            "history" => history::schema(),
+            "tool_calls" => tool_calls::schema(),
             word => match parse_type(word) {
                 Ok(written) if written.shape.is_some() => {
                     return Err(format!("`{word}` is for a whole field, not for a part of one"));
@@ -915,6 +912,9 @@ fn described_type(tree: &TypeTree, ty: &Type, depth: usize) -> Option<Json> {
         Kind::Reasoning => json!("reasoning"),
         Kind::History => json!("history"),
         Kind::ToolCalls => json!("tool_calls"),
+        Kind::Part(PartKind::Image) => json!("image"),
+        Kind::Part(PartKind::Audio) => json!("audio"),
+        Kind::Part(PartKind::File) => json!("file"),
         Kind::Code { language } => json!({ "code": language }),
         Kind::Choice(choice) => {
             let members = choice.members.iter();
@@ -1012,7 +1012,8 @@ fn bounds(ty: &Type) -> Vec<Json> {
 /// A value in the encoding of the corpus, which JSON alone cannot carry.
 fn encode(value: &Value) -> Json {
     match value {
-        Value::Null => Json::Null,
+        // Data is read from text, and a part never is.
+        Value::Null | Value::Part(_) => Json::Null,
         Value::Bool(value) => json!(value),
         Value::Int(value) => match i64::try_from(*value) {
             Ok(small) => json!(small),

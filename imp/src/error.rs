@@ -154,6 +154,7 @@ struct ParseErrorRepr {
     fields: Fields,
     missing: Vec<String>,
     failures: Vec<FieldFailure>,
+    syntax: Option<ReadError>,
 }
 
 /// Why a reply could not be read (the kinds of Imp).
@@ -218,6 +219,7 @@ impl ParseError {
             fields: Fields::new(),
             missing: Vec::new(),
             failures: Vec::new(),
+            syntax: None,
         }))
     }
 
@@ -247,19 +249,41 @@ impl ParseError {
         self
     }
 
+    /// The same with a text before its message.
+    pub(crate) fn prefixed(mut self, text: &str) -> Self {
+        self.0.message.insert_str(0, text);
+        self
+    }
+
     pub(crate) fn with_failures(mut self, failures: Vec<FieldFailure>) -> Self {
         self.0.failures = failures;
         self
     }
 
-    /// What a retry shows the model: the error, and what it wrote where a value was wrong.
+    pub(crate) fn with_syntax(mut self, error: ReadError) -> Self {
+        self.0.syntax = Some(error);
+        self
+    }
+
+    /// What a retry shows the model: the error, where the reply is not of the format, and what it wrote
+    /// where a value was wrong.
     pub fn retry_message(&self) -> String {
         let mut text = self.to_string();
+        if let Some(error) = &self.0.syntax {
+            text.push_str("\n\n");
+            text.push_str(&error.message);
+        }
         for (at, failure) in self.0.failures.iter().enumerate() {
             text.push_str(if at == 0 { "\n\nWhat you wrote:\n- " } else { "\n- " });
             text.push_str(&failure.path);
             text.push_str(": ");
             text.push_str(&failure.value);
+            // The message of missing outputs does not say what is wrong with the others.
+            if self.0.kind == ParseErrorKind::MissingFields {
+                text.push_str(" (");
+                text.push_str(&failure.message);
+                text.push(')');
+            }
         }
         text
     }
@@ -293,6 +317,22 @@ impl ParseError {
     pub fn failures(&self) -> &[FieldFailure] {
         &self.0.failures
     }
+
+    /// Where a [`Malformed`](ParseErrorKind::Malformed) reply is not of the adapter's format, if there is
+    /// such a place; its span is in the reply.
+    ///
+    /// ```
+    /// use imp::{Json, SignatureSpec};
+    ///
+    /// let spec = SignatureSpec::parse("question -> answer")?;
+    /// let error = Json::new().read_fields(&spec, r#"{"answer": Paris}"#).unwrap_err();
+    /// let place = error.syntax().map(|error| error.span());
+    /// assert_eq!(place, Some(11..17));
+    /// # Ok::<(), imp::SpecError>(())
+    /// ```
+    pub fn syntax(&self) -> Option<&ReadError> {
+        self.0.syntax.as_ref()
+    }
 }
 
 impl fmt::Display for ParseError {
@@ -301,4 +341,8 @@ impl fmt::Display for ParseError {
     }
 }
 
-impl std::error::Error for ParseError {}
+impl std::error::Error for ParseError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.syntax.as_ref().map(|error| error as _)
+    }
+}

@@ -14,7 +14,7 @@ use crate::value::Value;
 
 /// The `x-imp-…` schema keys by which `imp`'s own types say what they are.
 pub(crate) mod key {
-    /// `reasoning`, `code`, `history`, `tool_calls`.
+    /// `reasoning`, `code`, `history`, `tool_calls`, `image`, `audio`, `file`.
     pub(crate) const KIND: &str = "x-imp-kind";
     /// The programming language of a code field.
     pub(crate) const LANGUAGE: &str = "x-imp-language";
@@ -25,8 +25,32 @@ pub(crate) mod key {
     pub(crate) const INF_NAN: &str = "x-imp-allow-inf-nan";
 }
 
+/// How deep a schema may be nested as JSON: a type inside another takes two levels, `properties` and its name.
+const JSON_DEPTH: usize = 2 * DEPTH + 8;
+
+/// Refuses JSON that is nested deeper than the schema of any type, so that it can be cloned and walked.
+///
+/// # Errors
+///
+/// A text that says so of `what`.
+pub(crate) fn check_depth(json: &Json, what: &str) -> Result<(), String> {
+    let mut open = vec![(json, 0)];
+    while let Some((json, depth)) = open.pop() {
+        if depth > JSON_DEPTH {
+            return Err(format!("{what} is nested more than {JSON_DEPTH} levels deep"));
+        }
+        match json {
+            Json::Array(items) => open.extend(items.iter().map(|item| (item, depth + 1))),
+            Json::Object(map) => open.extend(map.values().map(|item| (item, depth + 1))),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 /// A type with the named types that it refers to.
 #[derive(Debug, Clone)]
+#[allow(clippy::struct_excessive_bools, reason = "each says of one thing whether it occurs")]
 pub(crate) struct TypeTree {
     /// The type itself.
     pub(crate) root: Type,
@@ -36,6 +60,10 @@ pub(crate) struct TypeTree {
     pub(crate) checked: bool,
     /// Whether a date or time occurs anywhere.
     pub(crate) dated: bool,
+    /// Whether an image, an audio or a file occurs anywhere.
+    pub(crate) parts: bool,
+    /// Whether a history or tool calls occur anywhere.
+    pub(crate) own: bool,
 }
 
 /// One node of a type.
@@ -99,8 +127,18 @@ pub(crate) enum Kind {
     History,
     /// Tool calls asked for by the model.
     ToolCalls,
+    /// An image, a recording or a document.
+    Part(PartKind),
     /// A shape that is not understood: kept as its schema, read by serde alone.
     Opaque,
+}
+
+/// What a part of a message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PartKind {
+    Image,
+    Audio,
+    File,
 }
 
 /// The members of a [`Kind::Choice`], in declared order.
@@ -227,8 +265,9 @@ impl TypeTree {
     /// # Errors
     ///
     /// A text that names the place and the remedy: a pattern that is no regular expression, a
-    /// `$ref` to nothing.
+    /// `$ref` to nothing, a type that is nested too deeply or is a branch of itself.
     pub(crate) fn compile(schema: &Json) -> Result<TypeTree, String> {
+        check_depth(schema, "the schema")?;
         let tree = Compiler::new(schema).run(schema)?;
         tree.check_progress()?;
         Ok(tree)
@@ -396,6 +435,7 @@ impl TypeTree {
 /// the same depth.
 const DEPTH: usize = 128;
 
+#[allow(clippy::struct_excessive_bools, reason = "each says of one thing whether it occurs")]
 struct Compiler<'s> {
     sources: Vec<(&'s str, &'s Json)>,
     defs: Vec<Option<(String, Type)>>,
@@ -410,6 +450,8 @@ struct Compiler<'s> {
     heights: Vec<usize>,
     checked: bool,
     dated: bool,
+    parts: bool,
+    own: bool,
 }
 
 impl<'s> Compiler<'s> {
@@ -431,6 +473,8 @@ impl<'s> Compiler<'s> {
             heights: vec![0; count],
             checked: false,
             dated: false,
+            parts: false,
+            own: false,
         }
     }
 
@@ -454,7 +498,8 @@ impl<'s> Compiler<'s> {
             .into_iter()
             .map(|def| def.unwrap_or_else(|| (String::new(), node_of(Kind::Any, &Json::Bool(true)))))
             .collect();
-        Ok(TypeTree { root: ty, defs, checked: self.checked, dated: self.dated })
+        let (checked, dated, own, parts) = (self.checked, self.dated, self.own, self.parts);
+        Ok(TypeTree { root: ty, defs, checked, dated, own, parts })
     }
 
     fn reference(&mut self, target: &str) -> Result<Type, String> {
@@ -547,15 +592,20 @@ impl<'s> Compiler<'s> {
         map: &'s serde_json::Map<String, Json>,
         name: &str,
     ) -> Result<Kind, String> {
-        match map.get(key::KIND).and_then(Json::as_str) {
-            Some("reasoning") => return Ok(Kind::Reasoning),
-            Some("history") => return Ok(Kind::History),
-            Some("tool_calls") => return Ok(Kind::ToolCalls),
-            Some("code") => {
-                let language = map.get(key::LANGUAGE).and_then(Json::as_str).unwrap_or("python");
-                return Ok(Kind::Code { language: language.to_owned() });
+        if let Some(own) = own_kind(map) {
+            self.parts |= matches!(own, Kind::Part(_));
+            self.own |= matches!(own, Kind::History | Kind::ToolCalls);
+            // schemars writes `Option` of it as `"type": ["string", "null"]`, beside the rest.
+            let words = map.get("type").and_then(Json::as_array);
+            if !words.is_some_and(|words| words.iter().any(|word| word == "null")) {
+                return Ok(own);
             }
-            _ => {}
+            let mut present = map.clone();
+            let first = words.and_then(|words| words.iter().find(|word| *word != "null"));
+            present.insert("type".to_owned(), first.cloned().unwrap_or(Json::Null));
+            let null = serde_json::json!({ "type": "null" });
+            let branches = vec![node_of(own, &Json::Object(present)), node_of(Kind::Null, &null)];
+            return Ok(Kind::Union { branches, tagged: false });
         }
         if let Some(members) = map.get("enum").and_then(Json::as_array) {
             return Ok(choice_of(members, map, name));
@@ -565,7 +615,10 @@ impl<'s> Compiler<'s> {
         }
         for (word, tagged) in [("anyOf", false), ("oneOf", true)] {
             if let Some(branches) = map.get(word).and_then(Json::as_array) {
-                return self.union(branches, tagged, name);
+                return Ok(match self.union(branches, tagged, name)? {
+                    Kind::Choice(choice) => Kind::Choice(named(choice, map, name)),
+                    kind => kind,
+                });
             }
         }
         if let Some([only]) = map.get("allOf").and_then(Json::as_array).map(Vec::as_slice) {
@@ -763,6 +816,23 @@ fn node_of(kind: Kind, schema: &Json) -> Type {
     Type { kind, description: None, default: None, checks: None, schema: Arc::new(schema.clone()) }
 }
 
+/// The kind of one of `imp`'s own types, which says so itself.
+fn own_kind(map: &serde_json::Map<String, Json>) -> Option<Kind> {
+    Some(match map.get(key::KIND).and_then(Json::as_str)? {
+        "reasoning" => Kind::Reasoning,
+        "history" => Kind::History,
+        "tool_calls" => Kind::ToolCalls,
+        "image" => Kind::Part(PartKind::Image),
+        "audio" => Kind::Part(PartKind::Audio),
+        "file" => Kind::Part(PartKind::File),
+        "code" => {
+            let language = map.get(key::LANGUAGE).and_then(Json::as_str).unwrap_or("python");
+            Kind::Code { language: language.to_owned() }
+        }
+        _ => return None,
+    })
+}
+
 /// The schema with one of its several types.
 fn single(map: &serde_json::Map<String, Json>, word: &str) -> Json {
     if word == "null" {
@@ -784,18 +854,22 @@ fn is_annotation(word: &str) -> bool {
 }
 
 fn choice_of(members: &[Json], map: &serde_json::Map<String, Json>, name: &str) -> Kind {
-    let names = map.get(key::NAMES).and_then(Json::as_array);
     let members = members
         .iter()
-        .enumerate()
-        .map(|(at, value)| Member {
-            value: value.clone().into(),
-            name: names.and_then(|names| names.get(at)?.as_str()).map(str::to_owned),
-            description: None,
-        })
+        .map(|value| Member { value: value.clone().into(), name: None, description: None })
         .collect();
-    let name = names.map(|_| text(map, "title").unwrap_or_else(|| name.to_owned()));
-    Kind::Choice(Choice { name, members })
+    Kind::Choice(named(Choice { name: None, members }, map, name))
+}
+
+/// The choice with its own name and those of its members, if the schema has them.
+fn named(mut choice: Choice, map: &serde_json::Map<String, Json>, name: &str) -> Choice {
+    if let Some(names) = map.get(key::NAMES).and_then(Json::as_array) {
+        choice.name = Some(text(map, "title").unwrap_or_else(|| name.to_owned()));
+        for (member, name) in choice.members.iter_mut().zip(names) {
+            member.name = name.as_str().map(str::to_owned);
+        }
+    }
+    choice
 }
 
 /// A union whose branches are no unions without a tag: `Option` of an untagged enum is one union.
@@ -855,7 +929,9 @@ mod tests {
             }
             Kind::Ref(at) => format!("@{}", tree.defs[*at].0),
             Kind::Opaque => "opaque".to_owned(),
-            Kind::Reasoning | Kind::Code { .. } | Kind::History | Kind::ToolCalls => "own".to_owned(),
+            Kind::Reasoning | Kind::Code { .. } | Kind::History | Kind::ToolCalls | Kind::Part(_) => {
+                "own".to_owned()
+            }
         }
     }
 

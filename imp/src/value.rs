@@ -1,10 +1,14 @@
 //! Data without a Rust type: what a described signature's fields hold.
 
+use std::borrow::Cow;
 use std::fmt;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap as _, SerializeSeq as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::message::Part;
 
 /// A value without a Rust type.
 ///
@@ -36,6 +40,9 @@ pub enum Value {
     List(Vec<Value>),
     /// A map from text to value, in the order of insertion.
     Map(Map),
+    /// An image, a recording or a document: [`Image`](crate::Image), [`Audio`](crate::Audio),
+    /// [`File`](crate::File). It is never read from text.
+    Part(Box<Part>),
 }
 
 impl Value {
@@ -77,6 +84,7 @@ impl Value {
             Value::String(_) => "a text",
             Value::List(_) => "a list",
             Value::Map(_) => "an object",
+            Value::Part(_) => "a content part",
         }
     }
 }
@@ -141,6 +149,12 @@ impl Serialize for Value {
                 list.end()
             }
             Value::Map(map) => map.serialize(serializer),
+            Value::Part(part) => match &**part {
+                Part::Text(text) => text.serialize(serializer),
+                Part::Image(image) => image.serialize(serializer),
+                Part::Audio(audio) => audio.serialize(serializer),
+                Part::File(file) => file.serialize(serializer),
+            },
         }
     }
 }
@@ -354,5 +368,29 @@ impl<'de> Visitor<'de> for MapVisitor {
 impl<'de> Deserialize<'de> for Map {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(MapVisitor)
+    }
+}
+
+impl JsonSchema for Value {
+    fn schema_name() -> Cow<'static, str> {
+        "AnyValue".into()
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        true.into()
+    }
+}
+
+impl JsonSchema for Map {
+    fn schema_name() -> Cow<'static, str> {
+        "Map".into()
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object", "additionalProperties": true })
     }
 }

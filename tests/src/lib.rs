@@ -4,4 +4,5 @@
 pub mod cases;
 pub mod conformance;
 pub mod generate;
+pub mod mutation;
 pub mod plain;

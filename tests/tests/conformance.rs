@@ -27,6 +27,14 @@ fn xml_prompts_and_replies_are_those_of_dspy() {
     }
 }
 
+#[test]
+fn replies_are_read_as_dspy_reads_them() {
+    for (file, at_least) in [("dspy-3.4.0/parse.json", 625), ("dspy-3.4.0/json_parse.json", 145)] {
+        let report = run(file);
+        assert!(report.failed.is_empty() && report.passed >= at_least, "{report}");
+    }
+}
+
 // The other adapters' cases are in the same files.
 #[test]
 fn answers_and_training_data_are_those_of_dspy() {

@@ -76,7 +76,7 @@ impl Chat {
         self
     }
 
-    fn lines(&self) -> Lines {
+    pub(crate) fn lines(&self) -> Lines {
         match self.dialect {
             Dialect::Plain => Lines::Plain,
             Dialect::Dspy => Lines::Python,

@@ -54,6 +54,9 @@ fn place(failure: &mut FieldFailure, spec: &SignatureSpec, reply: &str, sections
     failure.span = section.and_then(place).unwrap_or(0..reply.len());
 }
 
+/// The message about a reply that is no JSON object (§9.3).
+pub(crate) const NO_OBJECT: &str = "LM response cannot be serialized to a JSON object.";
+
 /// The error of a reply whose object is broken or breaks off: what was whole in it is read, and `cut` is the
 /// output that was not.
 ///
@@ -83,7 +86,7 @@ pub(crate) fn broken<A: Adapter + ?Sized>(
     if adapter.dialect() == Dialect::Dspy && !(error.missing().is_empty() && error.failures().is_empty()) {
         return error;
     }
-    error.malformed("LM response cannot be serialized to a JSON object.")
+    error.malformed(NO_OBJECT)
 }
 
 /// A reply with none of the outputs is an error even if all are optional or have defaults; but a blank

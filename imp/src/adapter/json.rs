@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::adapter::complete::broken;
+use crate::adapter::complete::{NO_OBJECT, broken};
 use crate::adapter::field_list::field_list;
 use crate::adapter::options::{FormatOptions, Missing, OutputForm};
 use crate::adapter::read::Syntax;
@@ -11,8 +11,8 @@ use crate::adapter::schema_text::strict_schema;
 use crate::adapter::typed::typed_methods;
 use crate::adapter::{Adapter, assembly};
 use crate::dialect::Dialect;
-use crate::error::{FormatError, ParseError};
-use crate::message::{Message, Text};
+use crate::error::{FormatError, ParseError, ParseErrorKind};
+use crate::message::{Content, Message, Part, Text};
 use crate::spec::{SignatureSpec, Slot};
 use crate::text::json::push_string;
 use crate::text::read::{self, Entry, ReadOptions};
@@ -150,7 +150,19 @@ impl Adapter for Json {
     ) -> Result<Option<Message>, FormatError> {
         assembly::check_inputs(self, spec, inputs)?;
         let requirements = self.output_requirements(spec);
-        Ok(Some(Message::user(self.user_content(spec, inputs, "", &requirements)?)))
+        if !spec.inputs.iter().any(|field| field.tree.parts) {
+            return Ok(Some(Message::user(self.user_content(spec, inputs, "", &requirements)?)));
+        }
+        // Beside parts the sentence is one of its own (Imp §9.1).
+        let content = match self.user_content(spec, inputs, "", "")? {
+            Content::Parts(mut parts) => {
+                parts.push(Part::Text(format!("\n\n{requirements}").into()));
+                Content::Parts(parts)
+            }
+            Content::Text(text) if text.is_empty() => requirements.into(),
+            Content::Text(text) => format!("{text}\n\n{requirements}").into(),
+        };
+        Ok(Some(Message::user(content)))
     }
 
     fn output_form(&self, spec: &SignatureSpec) -> OutputForm {
@@ -186,13 +198,17 @@ impl Adapter for Json {
         };
         match read::entries(reply, options) {
             Ok(entries) => Ok(cut(entries)),
+            Err(object) if !object.begins => {
+                let error = ParseError::new(ParseErrorKind::Malformed, self.name(), reply, NO_OBJECT);
+                Err(error.with_syntax(object.error))
+            }
             Err(object) => {
                 let mut sections = cut(object.entries);
                 let open = object.cut.and_then(|(key, error)| Some((place(&key)?, error)));
                 if let Some((at, _)) = open {
                     sections[at] = Section::default();
                 }
-                Err(broken(self, spec, reply, &sections, open))
+                Err(broken(self, spec, reply, &sections, open).with_syntax(object.error))
             }
         }
     }

@@ -10,10 +10,13 @@ pub(crate) mod field_list;
 pub(crate) mod instructions;
 pub(crate) mod json;
 pub(crate) mod options;
+pub(crate) mod partial;
 pub(crate) mod read;
 pub(crate) mod record;
 pub(crate) mod salvage;
 pub(crate) mod schema_text;
+pub(crate) mod single_field;
+pub(crate) mod two_step;
 pub(crate) mod typed;
 pub(crate) mod words;
 pub(crate) mod xml;
@@ -23,7 +26,7 @@ use std::sync::Arc;
 
 use crate::dialect::Dialect;
 use crate::error::{FieldFailure, FormatError, ParseError};
-use crate::message::{Message, Text};
+use crate::message::{Content, Message, Text};
 use crate::spec::{FieldSpec, SignatureSpec};
 use crate::text::write::Presence;
 
@@ -115,6 +118,7 @@ pub trait Adapter: fmt::Debug + Send + Sync {
     }
 
     /// The content of a user message: `prefix`, the sections of the inputs, `suffix`; each may be empty.
+    /// An image, an audio or a file makes it a list of parts.
     ///
     /// # Errors
     ///
@@ -125,7 +129,7 @@ pub trait Adapter: fmt::Debug + Send + Sync {
         inputs: &dyn Record,
         prefix: &str,
         suffix: &str,
-    ) -> Result<String, FormatError> {
+    ) -> Result<Content, FormatError> {
         assembly::user_content(self, spec, inputs, prefix, suffix)
     }
 

@@ -332,7 +332,7 @@ fn chosen<'r>(spec: &SignatureSpec, found: &[Found<'r>], text: &str) -> Option<V
             match mark.which {
                 // Said in the middle of a line, it is an end only at the end of one, and if nothing follows.
                 Which::Completed => {
-                    let last = found
+                    let ends = found
                         .iter()
                         .skip(place + 1)
                         .all(|other| other.which == Which::Other && other.lead.is_none());
@@ -342,7 +342,7 @@ fn chosen<'r>(spec: &SignatureSpec, found: &[Found<'r>], text: &str) -> Option<V
                     if !alone || quoted {
                         continue;
                     }
-                    if !last {
+                    if !ends {
                         return None;
                     }
                 }
@@ -718,15 +718,12 @@ mod tags {
             let entity = [("&amp;", '&'), ("&lt;", '<'), ("&gt;", '>'), ("&quot;", '"'), ("&apos;", '\'')]
                 .into_iter()
                 .find(|(entity, _)| from.starts_with(entity));
-            match entity {
-                Some((entity, c)) => {
-                    out.push(c);
-                    rest = &from[entity.len()..];
-                }
-                None => {
-                    out.push('&');
-                    rest = &from[1..];
-                }
+            if let Some((entity, c)) = entity {
+                out.push(c);
+                rest = from.get(entity.len()..).unwrap_or_default();
+            } else {
+                out.push('&');
+                rest = from.get(1..).unwrap_or_default();
             }
         }
         out.push_str(rest);

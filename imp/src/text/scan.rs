@@ -120,6 +120,23 @@ pub(crate) fn section(text: &str, from: usize, to: usize, lines: Lines) -> (Cow<
     (Cow::Owned(trim(&joined).to_owned()), start)
 }
 
+/// Where in a section that begins at `from` and may go on behind the text its certain part ends: in front of a
+/// line that is the front of a marker so far.
+pub(crate) fn certain_end(text: &str, from: usize, lines: Lines) -> usize {
+    let raw = text.get(from..).unwrap_or_default();
+    // The marker's own line has no room for another one.
+    let Some(end) = raw.rfind(|c| lines.ends_at(c)) else { return text.len() };
+    let line = raw.get(end..).unwrap_or_default().trim_start_matches(is_blank);
+    let begins = match line.strip_prefix(OPEN) {
+        None => OPEN.starts_with(line),
+        Some(rest) => {
+            let close = rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
+            CLOSE.starts_with(close) && (close.is_empty() || close.len() < rest.len())
+        }
+    };
+    if begins { from + end } else { text.len() }
+}
+
 /// Where in `raw` the byte `offset` of `joined` is, which [`section`] made of it; `None` if it did not.
 pub(crate) fn place(raw: &str, joined: &str, offset: usize) -> Option<usize> {
     let mut at = 0;

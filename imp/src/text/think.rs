@@ -56,32 +56,26 @@ fn block(text: &str, name: &str, answer: &dyn Fn(&str) -> Option<usize>) -> Opti
     };
     let (open, close) = (format!("<{name}>"), format!("</{name}>"));
     let closed = tag(text, &close, 0)?;
-    match tag(text, &open, 0).filter(|opened| *opened < closed) {
-        Some(opened) => {
-            // Only in front of the first output, and where it begins a line.
-            let before = text.get(..opened)?;
-            let starts =
-                trim(before).is_empty() || before.trim_end_matches([' ', '\t']).ends_with(['\n', '\r']);
-            let first = answer(before).is_none();
-            if !starts || !first {
-                return None;
-            }
-            Some(Block { text: opened + open.len()..closed, end: closed + close.len() })
-        }
-        None => {
-            // The prompt held the opening tag. All that stood in front must be said again behind it.
-            let end = closed + close.len();
-            let after = text.get(end..)?;
-            let ends_line = after.trim_start_matches([' ', '\t']).starts_with(['\n', '\r']);
-            let before = text.get(..closed)?;
-            let alone = before.is_empty() || before.trim_end_matches([' ', '\t']).ends_with(['\n', '\r']);
-            let again = answer(after)?;
-            let next = trim(after.get(..again)?).is_empty();
-            let repeats = answer(before).is_none() || markers_again(before, after);
-            ((ends_line && alone || answer(before).is_none()) && next && repeats)
-                .then_some(Block { text: 0..closed, end })
-        }
+    if let Some(opened) = tag(text, &open, 0).filter(|opened| *opened < closed) {
+        // Only in front of the first output, and where it begins a line.
+        let before = text.get(..opened)?;
+        let starts = trim(before).is_empty() || ends_line(before);
+        return (starts && answer(before).is_none())
+            .then_some(Block { text: opened + open.len()..closed, end: closed + close.len() });
     }
+    // The prompt held the opening tag. All that stood in front must be said again behind it.
+    let end = closed + close.len();
+    let (before, after) = (text.get(..closed)?, text.get(end..)?);
+    let said = answer(before).is_some();
+    let own_line = (before.is_empty() || ends_line(before))
+        && after.trim_start_matches([' ', '\t']).starts_with(['\n', '\r']);
+    let next = answer(after).and_then(|at| after.get(..at)).is_some_and(|between| trim(between).is_empty());
+    (next && (!said || (own_line && markers_again(before, after)))).then_some(Block { text: 0..closed, end })
+}
+
+/// Whether a text ends with the end of a line, blanks aside.
+fn ends_line(text: &str) -> bool {
+    text.trim_end_matches([' ', '\t']).ends_with(['\n', '\r'])
 }
 
 /// Whether each marker, key or tag in `before` is in `after` too, so that what is cut off was not the only one.

@@ -1,5 +1,6 @@
 //! For each quirk of DSPy that is a defect: a function that sees that our result is better.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use imp::{Chat, Dialect, Fields, SignatureSpec, Value};
@@ -108,6 +109,18 @@ fn list_as_json(case: &Case<'_>, outcome: &Outcome) -> bool {
             serde_json::from_str::<Json>(text).is_ok_and(|json| Value::from(json) == list)
         })
     })
+}
+
+/// What the reply says of an output: its section, its element, or the text of its JSON.
+fn written<'c>(case: &Case<'c>, name: &str) -> Option<Cow<'c, str>> {
+    let reply = case.json["lm_text"].as_str()?;
+    if let Some(text) = section(reply, name) {
+        return Some(text.into());
+    }
+    match serde_json::from_str::<Json>(reply).ok()?.get(name)? {
+        Json::String(text) => Some(text.clone().into()),
+        json => Some(json.to_string().into()),
+    }
 }
 
 /// The text between a section's marker and the next one, or between an element's tags.
@@ -250,13 +263,11 @@ fn one_number(case: &Case<'_>, outcome: &Outcome) -> bool {
         Outcome::Error(failure) => return failure.parse.is_some(),
         _ => return false,
     };
-    let Some(reply) = case.json["lm_text"].as_str() else { return false };
     fields.iter().all(|(name, value)| {
-        let mut ours = String::new();
+        let (mut ours, mut theirs) = (String::new(), String::new());
         digits(value, &mut ours);
-        let mut written = String::new();
-        digits(&section(reply, name).unwrap_or_default().into(), &mut written);
-        ours == written
+        digits(&written(case, name).unwrap_or_default().as_ref().into(), &mut theirs);
+        ours == theirs
     })
 }
 
@@ -296,8 +307,8 @@ fn member_by_text(case: &Case<'_>, outcome: &Outcome) -> bool {
         if !members.iter().any(Json::is_number) {
             return true;
         }
-        let text = section(reply, name).unwrap_or_default();
-        let items: Vec<String> = match serde_json::from_str(text) {
+        let text = written(case, name).unwrap_or_default();
+        let items: Vec<String> = match serde_json::from_str(&text) {
             Ok(Json::Array(items)) => items.iter().map(plain).collect(),
             _ => vec![text.trim_matches(['"', '`', '\'']).to_owned()],
         };
@@ -353,26 +364,34 @@ fn read(outcome: &Outcome) -> Option<&Fields> {
 
 /// `enum-quoted-fails`: as for a literal, the quotes are taken off.
 fn member_in_quotes(case: &Case<'_>, outcome: &Outcome) -> bool {
-    let (Some(ours), Some(reply)) = (read(outcome), case.json["lm_text"].as_str()) else { return false };
+    let Some(ours) = read(outcome) else { return false };
     ours.iter().all(|(name, value)| {
-        let text = section(reply, name).unwrap_or_default();
-        value.as_str() == Some(text.trim_matches(['"', '\'']))
+        let text = written(case, name).unwrap_or_default();
+        value.as_str().is_none() || value.as_str() == Some(text.trim_matches(['"', '\'']))
     })
 }
 
-/// `union-str-no-text-fallback`: the text where no other branch fits.
+/// `union-str-no-text-fallback`: where a text is welcome and nothing else fits, the text that was written.
 fn text_fallback(case: &Case<'_>, outcome: &Outcome) -> bool {
-    let (Some(ours), Some(reply)) = (read(outcome), case.json["lm_text"].as_str()) else { return false };
-    ours.iter().all(|(name, value)| value.as_str() == section(reply, name))
+    let Some(ours) = read(outcome) else { return false };
+    let welcome =
+        |ty: &Json| ty == "any" || ty["union"].as_array().is_some_and(|types| types.contains(&"str".into()));
+    let mut texts = case
+        .outputs()
+        .filter(|field| welcome(&field["type"]) || welcome(&field["type"]["optional"]))
+        .filter_map(|field| field["name"].as_str())
+        .filter_map(|name| Some((ours.get(name)?.as_str()?, written(case, name)?)))
+        .peekable();
+    texts.peek().is_some() && texts.all(|(ours, written)| ours == written)
 }
 
 /// `reasoning-json-repaired`: a reasoning is its section's text.
 fn text_as_it_is(case: &Case<'_>, outcome: &Outcome) -> bool {
-    let (Some(ours), Some(reply)) = (read(outcome), case.json["lm_text"].as_str()) else { return false };
+    let Some(ours) = read(outcome) else { return false };
     let mut reasonings = case.outputs().filter(|field| field["type"] == "reasoning");
     reasonings.all(|field| {
         let name = field["name"].as_str().unwrap_or_default();
-        ours.get(name).and_then(Value::as_str) == section(reply, name)
+        ours.get(name).and_then(Value::as_str) == written(case, name).as_deref()
     })
 }
 
@@ -389,7 +408,10 @@ fn parse_error(_: &Case<'_>, outcome: &Outcome) -> bool {
 /// `json-str-python-repr`: a text output that was given other JSON is the text of that JSON; null is none.
 fn text_is_json(case: &Case<'_>, outcome: &Outcome) -> bool {
     let reply = case.json["lm_text"].as_str().unwrap_or_default();
-    let Ok(Json::Object(reply)) = serde_json::from_str::<Json>(reply) else { return false };
+    let object = reply.find('{').zip(reply.rfind('}')).and_then(|(from, to)| reply.get(from..=to));
+    let Ok(Json::Object(reply)) = serde_json::from_str::<Json>(object.unwrap_or_default()) else {
+        return false;
+    };
     let null = |name: &str| reply.get(name).is_some_and(Json::is_null);
     let mut texts =
         case.outputs().filter(|field| field["type"] == "str").filter_map(|field| field["name"].as_str());

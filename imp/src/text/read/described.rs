@@ -71,7 +71,17 @@ pub(super) fn read(
             }
             reader.text(text, ty, Origin::Section)
         }
-        Given::Quoted(text) => reader.text(text, ty, Origin::JsonString),
+        Given::Quoted(text) => {
+            // DSPy reads what a JSON string says, but for a text.
+            if dialect == Dialect::Dspy
+                && tree.nullable()
+                && !takes_text(tree, ty)
+                && is_null(text, ty, tree, dialect)
+            {
+                return Ok(Value::Null);
+            }
+            reader.text(text, ty, Origin::JsonString)
+        }
         Given::Json(text) => match json(text, dialect)? {
             value
                 if matches!(ty.kind, Kind::String) && !value.is_null() && takes_json_text(tree, dialect) =>
@@ -124,6 +134,14 @@ pub(super) fn takes_text(tree: &TypeTree, ty: &Type) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether a text stays a text: DSPy looks for JSON in no union of a text and none.
+pub(super) fn keeps_text(tree: &TypeTree, ty: &Type, dialect: Dialect) -> bool {
+    dialect == Dialect::Dspy
+        && tree.nullable()
+        && matches!(ty.kind, Kind::Union { .. })
+        && takes_text(tree, ty)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -248,8 +266,9 @@ impl<'t> Reader<'t> {
     fn dspy(self, text: &str, ty: &'t Type, origin: Origin) -> Result<Value, Failure> {
         let tree = self.conform.tree;
         let as_text = matches!(ty.kind, Kind::Union { .. }) && takes_text(tree, ty);
-        if as_text && tree.nullable() && origin == Origin::Section {
-            return Ok(Value::String(optional_text(text)));
+        if keeps_text(tree, ty, self.dialect) {
+            let text = if origin == Origin::Section { optional_text(text) } else { text.to_owned() };
+            return Ok(Value::String(text));
         }
         if matches!(ty.kind, Kind::Any | Kind::Opaque | Kind::History) {
             return Ok(any_of(text, ty, self.dialect));
@@ -283,12 +302,16 @@ fn is_spelling(value: &Value, text: &str) -> bool {
 
 /// A text that is broken JSON, or none at all: then the type is all that needs saying.
 pub(super) fn not_json(text: &str, failure: Failure, word: &'static str) -> Failure {
+    if failure.why() == Why::Syntax && !text.trim_start().starts_with(['{', '[']) {
+        return Failure::expected(word).at(0);
+    }
+    broken_json(text, failure, word)
+}
+
+/// JSON that begins as it should and is broken further on: says where in the text.
+pub(super) fn broken_json(text: &str, failure: Failure, word: &'static str) -> Failure {
     if failure.why() != Why::Syntax {
         return failure;
-    }
-    let expected = Failure::expected(word);
-    if !text.trim_start().starts_with(['{', '[']) {
-        return expected.at(0);
     }
     let at = failure.position().unwrap_or(0);
     let before = text.get(..at).unwrap_or(text);
@@ -350,7 +373,7 @@ pub(super) fn any_of(text: &str, ty: &Type, dialect: Dialect) -> Value {
     let mut parser = Parser::new(text.trim(), Slips::of(dialect), dialect);
     parser.closes_at_end = true;
     match parser.value() {
-        Ok(closed) if parser.rest().is_empty() => closed,
+        Ok(whole) if parser.rest().is_empty() => whole,
         _ => value,
     }
 }

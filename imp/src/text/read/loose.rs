@@ -156,7 +156,7 @@ struct Loose<'t> {
 
 impl<'t> Loose<'t> {
     fn text(&self, text: &str, ty: &'t Type) -> Option<Value> {
-        if let Some(value) = self.scalar(text, ty) {
+        if let Some(value) = scalar(text, ty) {
             return Some(value);
         }
         if self.tree.nullable() && has_no_text(self.tree, ty) && is_none(text) {
@@ -164,7 +164,7 @@ impl<'t> Loose<'t> {
         }
         let unlabelled = self.unlabelled(text);
         if unlabelled.len() < text.len() {
-            if let Some(value) = self.scalar(unlabelled, ty) {
+            if let Some(value) = scalar(unlabelled, ty) {
                 return Some(value);
             }
         }
@@ -216,22 +216,6 @@ impl<'t> Loose<'t> {
         if own || key != self.name { value } else { inner }
     }
 
-    fn scalar(&self, text: &str, ty: &'t Type) -> Option<Value> {
-        match &ty.kind {
-            Kind::Integer => json_value(&number(text)?).filter(|value| matches!(value, Value::Int(_))),
-            Kind::Number => json_value(&number(text)?)
-                .filter(|value| matches!(value, Value::Int(_) | Value::Float(_)))
-                .filter(|value| !matches!(value, Value::Float(value) if !value.is_finite())),
-            Kind::Boolean => boolean(text),
-            Kind::Choice(choice) => choice_of(choice, text),
-            Kind::Date | Kind::DateTime => {
-                let inner = undecorated(text);
-                (inner.len() < text.len()).then(|| Value::from(inner))
-            }
-            _ => None,
-        }
-    }
-
     /// The value with looser spellings inside made exact. `top` says that it is the field's own.
     fn value(&self, value: &Value, ty: &'t Type, top: bool) -> Value {
         let nullable = self.tree.is_nullable(ty);
@@ -245,7 +229,7 @@ impl<'t> Loose<'t> {
                 Kind::Integer | Kind::Number | Kind::Boolean | Kind::Choice(_) | Kind::Date | Kind::DateTime,
             ) => {
                 let label = if top { self.unlabelled(text) } else { text };
-                self.scalar(text, ty).or_else(|| self.scalar(label, ty)).unwrap_or_else(|| value.clone())
+                scalar(text, ty).or_else(|| scalar(label, ty)).unwrap_or_else(|| value.clone())
             }
             (Value::Int(number @ (0 | 1)), Kind::Boolean) => Value::Bool(*number == 1),
             (Value::String(text), kind) if is_container(kind) => match container(text) {
@@ -278,6 +262,23 @@ impl<'t> Loose<'t> {
             }
             _ => value.clone(),
         }
+    }
+}
+
+/// The value of a text for a type of one word, if it has one reading.
+fn scalar(text: &str, ty: &Type) -> Option<Value> {
+    match &ty.kind {
+        Kind::Integer => json_value(&number(text)?).filter(|value| matches!(value, Value::Int(_))),
+        Kind::Number => json_value(&number(text)?)
+            .filter(|value| matches!(value, Value::Int(_) | Value::Float(_)))
+            .filter(|value| !matches!(value, Value::Float(value) if !value.is_finite())),
+        Kind::Boolean => boolean(text),
+        Kind::Choice(choice) => choice_of(choice, text),
+        Kind::Date | Kind::DateTime => {
+            let inner = undecorated(text);
+            (inner.len() < text.len()).then(|| Value::from(inner))
+        }
+        _ => None,
     }
 }
 
@@ -416,10 +417,9 @@ fn explained<'x>(text: &'x str, word: &str) -> Option<&'x str> {
     let mut chars = gap.chars();
     let behind = |gap: &'x str| gap.starts_with(is_blank);
     match chars.next()? {
-        '–' | '—' => Some(chars.as_str()),
+        '–' | '—' | '\n' | '\r' => Some(chars.as_str()),
         '-' if spaced && behind(chars.as_str()) => Some(chars.as_str()),
         '(' if spaced => Some(chars.as_str()),
-        '\n' | '\r' => Some(chars.as_str()),
         ',' | ':' | ';' | '.' | '!' if behind(chars.as_str()) => Some(chars.as_str()),
         _ => None,
     }
@@ -533,8 +533,7 @@ fn same_signs(a: &str, b: &str) -> bool {
 
 /// The items of a numbered list (1 to n) or of one with marks, a line each.
 fn bullets(text: &str) -> Option<Vec<&str>> {
-    let lines: Vec<&str> =
-        text.lines().map(|line| line.trim_end()).filter(|line| !line.trim().is_empty()).collect();
+    let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.trim().is_empty()).collect();
     let numbered = |(at, line): (usize, &&'_ str)| -> Option<usize> {
         let digits = line.bytes().take_while(u8::is_ascii_digit).count();
         let number: usize = line.get(..digits)?.parse().ok()?;

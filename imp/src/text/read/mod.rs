@@ -13,6 +13,7 @@ mod forgive;
 mod from_value;
 pub(crate) mod loose;
 mod parser;
+pub(crate) mod partial;
 pub(crate) mod scalar;
 mod top;
 
@@ -221,11 +222,14 @@ pub(crate) struct Entry<'a> {
 /// An object that could not be read to its end.
 #[derive(Debug)]
 pub(crate) struct BrokenObject<'a> {
-    pub(crate) error: ReadError,
+    /// Whether there is one at all.
+    pub(crate) begins: bool,
     /// What was whole.
     pub(crate) entries: Vec<Entry<'a>>,
     /// The key whose value was not, and what is wrong with that.
     pub(crate) cut: Option<(Cow<'a, str>, ReadError)>,
+    /// Where it breaks, and why.
+    pub(crate) error: ReadError,
 }
 
 /// The entries of the JSON object in a text, what is around it aside (§9.3, §10).
@@ -235,7 +239,7 @@ pub(crate) struct BrokenObject<'a> {
 /// # Errors
 ///
 /// There is no object in the text, or it is broken beyond what the dialect forgives.
-pub(crate) fn entries(text: &str, options: ReadOptions) -> Result<Vec<Entry<'_>>, BrokenObject<'_>> {
+pub(crate) fn entries(text: &str, options: ReadOptions) -> Result<Vec<Entry<'_>>, Box<BrokenObject<'_>>> {
     let dspy = options.dialect == crate::dialect::Dialect::Dspy;
     if dspy {
         // An object inside a JSON string is looked for there.
@@ -245,20 +249,23 @@ pub(crate) fn entries(text: &str, options: ReadOptions) -> Result<Vec<Entry<'_>>
                 |list: Vec<Entry<'_>>| list.into_iter().map(|entry| entry.detached(&whole)).collect();
             return match entries(&content, options) {
                 Ok(list) => Ok(detached(list)),
-                Err(broken) => Err(BrokenObject {
+                Err(broken) => Err(Box::new(BrokenObject {
+                    begins: broken.begins,
                     error: ReadError { span: whole.clone(), ..broken.error },
                     entries: detached(broken.entries),
                     cut: broken.cut.map(|(key, error)| {
                         (key.into_owned().into(), ReadError { span: whole.clone(), ..error })
                     }),
-                }),
+                })),
             };
         }
     }
+    // DSPy reads on in front of a value; the object that a value is, is not the one that is meant.
+    let is_value = |start: &usize| dspy && is_behind_key(text.get(..*start).unwrap_or_default());
     let failed = |failure| error(&Source::Text(text.into()), options, &failure);
-    let Some(start) = text.find('{') else {
+    let Some(start) = object_start(text, options.dialect).filter(|start| !is_value(start)) else {
         let error = failed(Failure::expected("object"));
-        return Err(BrokenObject { error, entries: Vec::new(), cut: None });
+        return Err(Box::new(BrokenObject { begins: false, entries: Vec::new(), cut: None, error }));
     };
     let read = |loose| {
         let mut parser =
@@ -271,22 +278,13 @@ pub(crate) fn entries(text: &str, options: ReadOptions) -> Result<Vec<Entry<'_>>
         });
         (list, open, result, parser.must_repeat())
     };
-    let (list, open, result, repeat) = match read(false) {
-        (.., true) => {
-            let (list, open, result, _) = read(true);
-            (list, open, result, true)
-        }
-        once => once,
-    };
+    let first = read(false);
+    let repeat = first.3;
+    let (list, open, result, _) = if repeat { read(true) } else { first };
     let mut entries = Vec::with_capacity(list.len());
     for (key, span) in list {
-        let value = text.get(span.clone()).unwrap_or_default();
-        let value = match value {
-            "None" => Cow::Borrowed("null"),
-            value if repeat => described::respelt(value, options.dialect),
-            value => Cow::Borrowed(value),
-        };
-        entries.push(Entry { key, value: Source::Json(value), span });
+        let value = entry_source(text.get(span.clone()).unwrap_or_default(), repeat, options.dialect);
+        entries.push(Entry { key, value, span });
     }
     let Err(failure) = result else { return Ok(entries) };
     // A number or a word at the very end may be half of one.
@@ -299,8 +297,32 @@ pub(crate) fn entries(text: &str, options: ReadOptions) -> Result<Vec<Entry<'_>>
         let message = failure.message().to_owned();
         (key, ReadError { message, expected: String::new(), path: String::new(), span })
     });
-    let error = failed(described::not_json(text.get(start..).unwrap_or_default(), failure, "object"));
-    Err(BrokenObject { error, entries, cut })
+    let error = failed(described::broken_json(text, failure, "object"));
+    Err(Box::new(BrokenObject { begins: true, entries, cut, error }))
+}
+
+/// Whether a text ends with a key in quotes and its colon.
+fn is_behind_key(text: &str) -> bool {
+    let key = text.trim_end().strip_suffix(':').map(str::trim_end);
+    key.is_some_and(|key| key.ends_with(['"', '\'']))
+}
+
+/// The place of the first `{`. What is thought before the answer is no part of it: an object in there would be
+/// a wrong answer.
+fn object_start(text: &str, dialect: crate::dialect::Dialect) -> Option<usize> {
+    let thinks = dialect == crate::dialect::Dialect::Plain && text.trim_start().starts_with("<think>");
+    let end = "</think>";
+    let from = if thinks { text.find(end)? + end.len() } else { 0 };
+    text.get(from..)?.find('{').map(|at| from + at)
+}
+
+/// The value of an entry; `respell` if backslashes mean in it what §10 says.
+fn entry_source(text: &str, respell: bool, dialect: crate::dialect::Dialect) -> Source<'_> {
+    Source::Json(match text {
+        "None" => Cow::Borrowed("null"),
+        text if respell => described::respelt(text, dialect),
+        text => Cow::Borrowed(text),
+    })
 }
 
 impl Entry<'_> {

@@ -75,6 +75,11 @@ impl<'a> Parser<'a> {
         self.diverged && !self.loose_escapes && self.receipts.slips.in_syntax()
     }
 
+    /// Whether a string was read that means something else in a text that is no strict JSON.
+    pub(super) fn diverged(&self) -> bool {
+        self.diverged
+    }
+
     pub(super) fn with_loose_escapes(self, loose_escapes: bool) -> Self {
         Parser { loose_escapes, ..self }
     }
@@ -593,6 +598,7 @@ impl<'a> Parser<'a> {
             None if self.closes_at_end => return Ok(false),
             None => return Err(self.broken("")),
             _ if first => return Ok(true),
+            Some(b']' | b'}') => return self.extra_close(close),
             Some(byte) => return self.separator_slip(byte, close),
         }
         let comma = self.pos;
@@ -652,6 +658,21 @@ impl<'a> Parser<'a> {
         {
             return Ok(true);
         }
+        Err(self.broken("there is no comma between two items"))
+    }
+
+    /// Goes past the bracket of another container, which is one too many if this one plainly goes on or ends
+    /// behind it.
+    #[cold]
+    fn extra_close(&mut self, close: u8) -> Result<bool, Failure> {
+        let at = self.pos;
+        self.pos += 1;
+        self.blank()?;
+        let goes_on = self.byte().is_some_and(|byte| byte == b',' || byte == close);
+        if goes_on && self.forgive(Slips::EXTRA_CLOSE, at) {
+            return self.more(close, false);
+        }
+        self.pos = at;
         Err(self.broken("there is no comma between two items"))
     }
 
@@ -857,7 +878,7 @@ impl<'a> Parser<'a> {
             return Err(self.broken("something follows the value"));
         }
         let text = without_marker(after);
-        if after.is_empty() || (!text.contains(['{', '[']) && self.forgive(Slips::SURROUNDINGS, start)) {
+        if after.is_empty() || (!text.contains(['{', '[', '}']) && self.forgive(Slips::SURROUNDINGS, start)) {
             self.pos = self.text.len();
             return Ok(());
         }
@@ -877,10 +898,14 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// A text behind a value without the opening of a marker that may be in front of it, one that is not quite right.
+/// A text behind a value without the opening of an end marker that may be in front of it, one that is not quite
+/// right or breaks off. Another output's marker is none: its value would be lost.
 fn without_marker(text: &str) -> &str {
-    let name = text.trim_start_matches('[').trim_start();
-    if name.starts_with('#') { name } else { text }
+    let Some(name) = text.trim_start_matches('[').trim_start().strip_prefix('#') else { return text };
+    let name = name.trim_start_matches(['#', ' ']);
+    let end = name.find(|c: char| c != '_' && !c.is_alphanumeric()).unwrap_or(name.len());
+    let word = name.get(..end).unwrap_or_default();
+    if word == "completed" || (end == name.len() && "completed".starts_with(word)) { name } else { text }
 }
 
 /// How many bytes from the front a string that ends with `close` goes on with, at least.

@@ -556,19 +556,79 @@ fn tool_calls_come_in_many_shapes() {
     }
 }
 
+/// In DSPy's dialect; `None` stands for the text itself.
+#[test]
+fn where_anything_is_welcome_json_is_looked_for() {
+    let tree = tree::<serde_json::Value>();
+    for (given, want) in [
+        ("+5", Some("5")),
+        ("007", None),
+        (".5", Some("0.5")),
+        ("```json\n[1]\n```", Some("[1]")),
+        ("Here: {\"a\": 1}.", Some("{\"a\": 1}")),
+        ("- [ ] todo", None),
+        ("[x](y)", Some("[\"x\"]")),
+        ("see [x](y)", None),
+        ("[1] and [2]", None),
+        ("[1, 2", Some("[1, 2]")),
+        ("{\"a\": [1", Some("{\"a\": [1]}")),
+        ("[\"a", None),
+        ("{\"a\":", None),
+    ] {
+        let value = read_value(&text(given), &tree, None, options(Dspy)).unwrap();
+        let json = |json: &str| serde_json::from_str::<serde_json::Value>(json).unwrap().into();
+        let want: Value = want.map_or_else(|| given.into(), json);
+        assert_eq!(value, want, "{given}");
+        assert_eq!(
+            read::<serde_json::Value>(&text(given), &tree, None, options(Dspy)).map(Value::from),
+            Ok(want),
+            "{given}"
+        );
+    }
+}
+
+#[test]
+fn an_end_marker_that_is_not_quite_right_may_follow_a_value() {
+    for (marker, fits) in [
+        ("[[ ## completed # ]]", true),
+        ("[ ## completed ## ]]", true),
+        ("[[## completed ##]]", true),
+        ("[[ ## compl", true),
+        ("[[ ##", true),
+        // The value behind it would be lost.
+        ("[[ ## source # ]]\n0", false),
+        ("[[ ##source ## ]]\n0", false),
+        ("[[ ## co", true),
+        ("[[ ## co ]]\n0", false),
+    ] {
+        assert_eq!(described::json(&format!("[1]\n\n{marker}"), Dspy).is_ok(), fits, "{marker}");
+    }
+}
+
+#[test]
+fn a_character_too_many_between_items_is_passed_over() {
+    for (given, want) in [
+        ("{'a': [1]], 'b': [2]}", Some("{\"a\": [1], \"b\": [2]}")),
+        ("{\"a\":: 1}", Some("{\"a\": 1}")),
+        ("[{\"a\": 1}}, 2]", Some("[{\"a\": 1}, 2]")),
+        ("[1, 2}", None),
+        ("{\"a\": [1, 2}", None),
+        ("{\"a\": 1]", None),
+        ("[1, 2}}, 3]", None),
+    ] {
+        let json = described::json(given, Dspy).ok();
+        assert_eq!(json, want.map(|json| described::json(json, Plain).unwrap()), "{given}");
+        assert!(described::json(given, Plain).is_err());
+    }
+}
+
 #[test]
 fn a_reply_that_is_an_object_is_cut_into_entries() {
-    let cut = |dialect, text: &str| {
-        entries(text, options(dialect))
-            .map(|entries| {
-                entries
-                    .iter()
-                    .map(|entry| format!("{}={}", entry.key, entry.value.text()))
-                    .collect::<Vec<_>>()
-                    .join("|")
-            })
-            .map_err(|broken| broken.error.to_string())
+    let list = |entries: &[Entry<'_>]| {
+        let list = entries.iter().map(|entry| format!("{}={}", entry.key, entry.value.text()));
+        list.collect::<Vec<_>>().join("|")
     };
+    let cut = |dialect, text: &str| entries(text, options(dialect)).map(|entries| list(&entries)).ok();
     for (given, want) in [
         (r#"{"a": 1, "b": {"c": []}}"#, "a=1|b={\"c\": []}"),
         ("Sure: {'a': '}', } and more", "a='}'"),
@@ -580,12 +640,26 @@ fn a_reply_that_is_an_object_is_cut_into_entries() {
     }
     assert_eq!(cut(Dspy, r#""{\"a\": 1}""#).unwrap(), "a=1");
     assert_eq!(cut(Dspy, "```json\n{a: Paris}").unwrap(), "a=Paris");
-    assert_eq!(cut(Plain, "prose").unwrap_err(), "expected object");
-    assert!(cut(Dspy, "{\"a\": 1}\n{\"a\": 2}").is_err());
+    assert!(cut(Dspy, "{\"a\": 1}\n{\"a\": 2}").is_none());
     assert_eq!(cut(Dspy, "{'a': None}\n\n[ ## completed ## ]]").unwrap(), "a=null");
-    for given in ["{\"a\": 1, \"b\": \"half", "{\"a\": 1, \"b\": 2", "{\"a\": 1, \"b\": tru"] {
-        let broken = entries(given, options(Dspy)).unwrap_err();
-        assert_eq!(broken.entries.iter().map(|entry| &*entry.key).collect::<Vec<_>>(), ["a"]);
+    // The object that an output is, is not the reply's.
+    assert!(cut(Dspy, "\"a\": {}}").is_none());
+    // What was whole, and the key whose value was not.
+    for (given, whole, key) in [
+        ("prose", None, None),
+        ("{", Some(""), None),
+        ("{\"a\": 1, \"b", Some("a=1"), None),
+        ("{\"a\": 1, \"b\":", Some("a=1"), Some("b")),
+        ("{\"a\": 1, \"b\": [tru", Some("a=1"), Some("b")),
+        // A number or a word at the very end may be half of one.
+        ("{\"a\": \"x\", \"b\": 1", Some("a=\"x\""), Some("b")),
+        ("{\"a\": \"x\"", Some("a=\"x\""), None),
+    ] {
+        for dialect in [Plain, Dspy] {
+            let broken = entries(given, options(dialect)).unwrap_err();
+            assert_eq!(broken.begins.then(|| list(&broken.entries)).as_deref(), whole, "{given}");
+            assert_eq!(broken.cut.as_ref().map(|(key, _)| &**key), key, "{given}");
+        }
     }
     let text = "x {\"a\": [1]}";
     let entry = &entries(text, options(Plain)).unwrap()[0];

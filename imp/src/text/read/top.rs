@@ -350,6 +350,14 @@ impl<'a> Deserializer<'a> for Top<'_, 'a> {
     /// one.
     fn deserialize_any<V: Visitor<'a>>(mut self, visitor: V) -> Result<V::Value, Failure> {
         let reading = &*self.reading;
+        if let Kind::Code { .. } = reading.ty.kind {
+            // A text whatever it says; in JSON also an object with the key `code` (§8.4).
+            return match &reading.input.given {
+                Given::Json(text) if !text.trim_start().starts_with('{') => Err(Failure::expected("code")),
+                Given::Json(_) => self.json("code", |parser| parser.deserialize_any(visitor)),
+                Given::Text(_) | Given::Quoted(_) => visit_text(self.string()?, visitor),
+            };
+        }
         let (text, wants_text): (&'a str, bool) = match &reading.input.given {
             Given::Json(text) => (text, false),
             Given::Quoted(text) => {
@@ -366,6 +374,9 @@ impl<'a> Deserializer<'a> for Top<'_, 'a> {
             if branches.iter().any(|branch| matches!(reading.tree.resolve(branch).kind, Kind::Choice(_) | Kind::Date | Kind::DateTime)));
         if !wants_text && !choice {
             return self.json(described::word(reading.ty), |parser| parser.deserialize_any(visitor));
+        }
+        if described::keeps_text(reading.tree, reading.ty, reading.dialect) {
+            return visitor.visit_str(text);
         }
         // Whether the text is JSON must be known before the visitor is used up.
         let value = described::any_of(text, reading.ty, reading.dialect);

@@ -8,6 +8,7 @@ use crate::dialect::Dialect;
 use crate::error::WriteError;
 use crate::types::{Kind, Object, Type, TypeTree};
 use crate::value::{Map, Value};
+use crate::{history, tool_calls};
 
 pub(super) fn write(field: &mut FieldWriter<'_>, value: &Value) -> Result<(), WriteError> {
     let tree = field.tree;
@@ -48,7 +49,8 @@ pub(super) fn write(field: &mut FieldWriter<'_>, value: &Value) -> Result<(), Wr
                 None => json(tree, dialect, value, None, &mut field.json())?,
             }
         }
-        Value::List(_) | Value::Map(_) => {
+        // A part in the place of a text: the writer has refused it or placed it before.
+        Value::List(_) | Value::Map(_) | Value::Part(_) => {
             json(tree, dialect, value, Some(&tree.root), &mut field.json())?;
         }
     }
@@ -121,6 +123,14 @@ impl<'t> Writer<'t> {
             return Err(WriteError::new("the value is nested too deeply"));
         }
         let ty = ty.map(|ty| branch(self.tree, self.tree.present(ty), value));
+        let shown = match ty.map(|ty| &ty.kind) {
+            Some(Kind::History) => history::shown(value),
+            Some(Kind::ToolCalls) => tool_calls::shown(value),
+            _ => None,
+        };
+        if let Some(shown) = shown {
+            return self.value(&shown, None, out, depth);
+        }
         match value {
             Value::Null => out.out().push_str("null"),
             Value::Bool(value) => out.out().push_str(if *value { "true" } else { "false" }),
@@ -154,6 +164,7 @@ impl<'t> Writer<'t> {
                 Some(Kind::Map { values, .. }) => self.map(map, values.as_deref(), out, depth)?,
                 _ => self.map(map, None, out, depth)?,
             },
+            Value::Part(_) => return Err(WriteError::new("a content part has no text")),
         }
         Ok(())
     }

@@ -100,6 +100,14 @@ pub(crate) fn unescape_markers(text: &str) -> Cow<'_, str> {
     out.into()
 }
 
+/// How much of the front of a text [`unescape_markers`] reads as it will with any text behind it: what is in
+/// front of backslashes that may yet stand before `[[ ##`.
+pub(crate) fn certain_unescaped(text: &str) -> usize {
+    let opener = text.strip_suffix('#').unwrap_or(text).trim_end_matches(is_blank);
+    let backslashes = opener.strip_suffix("[[").or_else(|| opener.strip_suffix('[')).unwrap_or(opener);
+    if backslashes.ends_with('\\') { backslashes.trim_end_matches('\\').len() } else { text.len() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
