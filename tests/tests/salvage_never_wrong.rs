@@ -294,7 +294,7 @@ fn a_text_from_outside_opens_no_section() {
         let mut hostile = || (0..3).map(|_| imp_tests::generate::hostile(&mut rng)).collect::<String>();
         let inputs =
             Fields::from([("in_0", Value::from(hostile())), ("in_1", vec![Value::from(hostile())].into())]);
-        let text = chat.user_content(&spec, &inputs, "", "").unwrap();
+        let text = chat.user_content(&spec, &inputs, "", "").unwrap().text().into_owned();
         let error = match read_with::<Fields, _>(&chat, &spec, &text) {
             Err(error) => error,
             Ok(read) => panic!("seed {seed}: {read:?}\n{text:?}"),
