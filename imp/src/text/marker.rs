@@ -82,6 +82,25 @@ pub(crate) fn marker_at(text: &str, at: usize, count: usize) -> Option<LooseMark
     Some(LooseMarker { name, start: at, end, full: count == 2 && brackets == 2 && hashes == 2 })
 }
 
+/// Whether the front of a text may be a marker, or the front of a line that could be taken for one, once more of
+/// the text is there.
+pub(crate) fn may_become(front: &str) -> bool {
+    let rest = front.trim_start_matches('[');
+    let count = front.len() - rest.len();
+    let hashed = rest.trim_start_matches(is_gap);
+    if count > 2 || hashed.is_empty() {
+        return count <= 2 && (count > 0 || front.is_empty());
+    }
+    let inner = hashed.trim_start_matches('#');
+    let hashes = hashed.len() - inner.len();
+    if count == 0 || hashes == 0 || inner.is_empty() {
+        return count > 0 && hashes > 0;
+    }
+    let name = inner.find(['[', ']', '#', '\\', '\n', '\r']).unwrap_or(inner.len());
+    let close = inner.get(name..).unwrap_or_default().trim_start_matches('#').trim_start_matches(is_gap);
+    hashes > 1 && name <= 2 * LONGEST_NAME && close.trim_start_matches(']').is_empty() && close.len() < 2
+}
+
 /// What stands in front of a place on its line; none if that is too long to be decoration.
 ///
 /// The look back is bounded, so that a line of nothing but markers costs no more than its length.
@@ -107,6 +126,18 @@ pub(crate) fn folded(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_front_of_a_marker_may_become_one() {
+        for marker in ["[[ ## a ## ]]", "[ ### Final Answer ### ]", "[[\t##a ]]"] {
+            for (at, _) in marker.char_indices() {
+                assert!(may_become(&marker[..at]), "{}", &marker[..at]);
+            }
+        }
+        for text in ["a", "[[[", "[[ a", "[ # a", "[[ ## a\n", "[[ ## a ## x", "[[ ## a ## ]] x"] {
+            assert!(!may_become(text), "{text}");
+        }
+    }
 
     #[test]
     fn shapes_of_markers() {

@@ -101,11 +101,14 @@ pub(crate) fn unescape_markers(text: &str) -> Cow<'_, str> {
 }
 
 /// How much of the front of a text [`unescape_markers`] reads as it will with any text behind it: what is in
-/// front of backslashes that may yet stand before `[[ ##`.
+/// front of backslashes that may yet stand before a marker.
 pub(crate) fn certain_unescaped(text: &str) -> usize {
-    let opener = text.strip_suffix('#').unwrap_or(text).trim_end_matches(is_blank);
-    let backslashes = opener.strip_suffix("[[").or_else(|| opener.strip_suffix('[')).unwrap_or(opener);
-    if backslashes.ends_with('\\') { backslashes.trim_end_matches('\\').len() } else { text.len() }
+    // No marker has a backslash in it, so only the last one can matter.
+    let Some(last) = memchr::memrchr(b'\\', text.as_bytes()) else { return text.len() };
+    let (before, after) = text.split_at(last + 1);
+    let count = after.bytes().take_while(|byte| *byte == b'[').count();
+    let is_one = (1..=2).contains(&count) && marker_at(text, last + 1, count).is_some();
+    if !is_one && marker::may_become(after) { before.trim_end_matches('\\').len() } else { text.len() }
 }
 
 #[cfg(test)]
