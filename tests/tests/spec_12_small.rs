@@ -1,4 +1,4 @@
-//! spec/imp.md §12: the SingleField and TwoStep adapters. Rows 10 and 88.
+//! spec/imp.md §12: the `SingleField` and `TwoStep` adapters. Rows 10 and 88.
 
 use imp::lm::ScriptReply;
 use imp::{

@@ -94,7 +94,11 @@ impl<'a> Reading<'a> {
                 }
             }
         }
-        if self.attempt < Attempt::Schema && matches!(failure.why(), Why::Foreign | Why::Duplicate) {
+        // The members of a choice have other spellings than those that serde knows: names, wrappers.
+        let is_choice = matches!(self.ty.kind, Kind::Choice(_));
+        if self.attempt < Attempt::Schema
+            && (is_choice || matches!(failure.why(), Why::Foreign | Why::Duplicate))
+        {
             self.attempt = Attempt::Schema;
             return described::read(self.input, self.tree, self.checks, self.dialect, true)
                 .ok()
@@ -375,7 +379,8 @@ impl<'a> Deserializer<'a> for Top<'_, 'a> {
         if !wants_text && !choice {
             return self.json(described::word(reading.ty), |parser| parser.deserialize_any(visitor));
         }
-        if described::keeps_text(reading.tree, reading.ty, reading.dialect) {
+        let is_section = matches!(reading.input.given, Given::Text(_));
+        if is_section && described::keeps_text(reading.tree, reading.ty, reading.dialect) {
             return visitor.visit_str(text);
         }
         // Whether the text is JSON must be known before the visitor is used up.
