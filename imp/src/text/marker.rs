@@ -87,12 +87,12 @@ pub(crate) fn marker_at(text: &str, at: usize, count: usize) -> Option<LooseMark
 pub(crate) fn may_become(front: &str) -> bool {
     let rest = front.trim_start_matches('[');
     let count = front.len() - rest.len();
-    let hashed = rest.trim_start_matches(is_gap);
-    if count > 2 || hashed.is_empty() {
+    let signs = rest.trim_start_matches(is_gap);
+    if count > 2 || signs.is_empty() {
         return count <= 2 && (count > 0 || front.is_empty());
     }
-    let inner = hashed.trim_start_matches('#');
-    let hashes = hashed.len() - inner.len();
+    let inner = signs.trim_start_matches('#');
+    let hashes = signs.len() - inner.len();
     if count == 0 || hashes == 0 || inner.is_empty() {
         return count > 0 && hashes > 0;
     }
