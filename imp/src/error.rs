@@ -166,6 +166,8 @@ pub enum ParseErrorKind {
     MissingFields,
     /// Outputs whose value is of the wrong type or breaks a bound.
     InvalidFields,
+    /// The limit of tokens cut the reply off. What was whole in it is in [`ParseError::fields`].
+    CutOff,
     /// The reply is no completion: a list, a number, nothing.
     UnsupportedOutput,
     /// An adapter's own error.
@@ -222,6 +224,15 @@ impl ParseError {
 
     pub(crate) fn with_fields(mut self, fields: Fields) -> Self {
         self.0.fields = fields;
+        self
+    }
+
+    /// The same as an error about `reply`, of which the text that was read begins at the byte `from`.
+    pub(crate) fn rebased(mut self, reply: &str, from: usize) -> Self {
+        for failure in &mut self.0.failures {
+            failure.span = failure.span.start + from..failure.span.end + from;
+        }
+        reply.clone_into(&mut self.0.reply);
         self
     }
 

@@ -88,6 +88,7 @@ pub use adapter::chat::Chat;
 pub use adapter::demo::Demo;
 pub use adapter::json::Json;
 pub use adapter::options::{FormatOptions, Missing, OutputForm};
+pub use adapter::read::{Ending, HowRead, RawReply, Read, Syntax, read_with};
 pub use adapter::record::{
     Describe, FieldReader, InputType, Inputs, OutputSignature, OutputType, Outputs, PartOf, Record, Section,
     Signature,

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use crate::adapter::complete::{NO_OBJECT, broken};
 use crate::adapter::field_list::field_list;
 use crate::adapter::options::{FormatOptions, Missing, OutputForm};
+use crate::adapter::read::Syntax;
 use crate::adapter::record::{Record, Section};
 use crate::adapter::schema_text::strict_schema;
 use crate::adapter::typed::typed_methods;
@@ -174,6 +175,10 @@ impl Adapter for Json {
             Some(Ok(schema)) => OutputForm::Schema(schema),
             _ => OutputForm::Object,
         }
+    }
+
+    fn syntax(&self) -> Syntax {
+        Syntax::Json
     }
 
     fn sections<'r>(&self, spec: &SignatureSpec, reply: &'r str) -> Result<Vec<Section<'r>>, ParseError> {

@@ -11,7 +11,9 @@ pub(crate) mod instructions;
 pub(crate) mod json;
 pub(crate) mod options;
 pub(crate) mod partial;
+pub(crate) mod read;
 pub(crate) mod record;
+pub(crate) mod salvage;
 pub(crate) mod schema_text;
 pub(crate) mod single_field;
 pub(crate) mod two_step;
@@ -29,6 +31,7 @@ use crate::spec::{FieldSpec, SignatureSpec};
 use crate::text::write::Presence;
 
 use options::{FormatOptions, Missing, OutputForm};
+use read::Syntax;
 use record::{Record, Section};
 
 /// A format of prompts and replies.
@@ -203,6 +206,12 @@ pub trait Adapter: fmt::Debug + Send + Sync {
         options: &FormatOptions,
     ) -> Result<Vec<Message>, FormatError> {
         assembly::finetune(self, spec, inputs, outputs, options)
+    }
+
+    /// How a reply marks its outputs, for a lenient reading of one that is not exactly of the format. The
+    /// default is [`Syntax::Other`]: such a reply is never salvaged.
+    fn syntax(&self) -> Syntax {
+        Syntax::Other
     }
 
     /// The form that the provider is asked to hold the reply to. The default is [`OutputForm::Text`].

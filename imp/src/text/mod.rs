@@ -3,8 +3,10 @@
 
 mod datetime;
 pub(crate) mod json;
+pub(crate) mod marker;
 mod number;
 pub(crate) mod read;
 pub(crate) mod scan;
+pub(crate) mod think;
 pub(crate) mod write;
 pub(crate) mod xml;

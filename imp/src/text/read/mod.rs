@@ -11,6 +11,7 @@ mod described;
 mod failure;
 mod forgive;
 mod from_value;
+pub(crate) mod loose;
 mod parser;
 pub(crate) mod partial;
 pub(crate) mod scalar;

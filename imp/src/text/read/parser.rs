@@ -599,7 +599,7 @@ impl<'a> Parser<'a> {
             None => return Err(self.broken("")),
             _ if first => return Ok(true),
             Some(b']' | b'}') => return self.extra_close(close),
-            Some(byte) => return self.separator_slip(byte),
+            Some(byte) => return self.separator_slip(byte, close),
         }
         let comma = self.pos;
         self.pos += 1;
@@ -633,8 +633,12 @@ impl<'a> Parser<'a> {
     }
 
     #[cold]
-    fn separator_slip(&mut self, byte: u8) -> Result<bool, Failure> {
+    fn separator_slip(&mut self, byte: u8, close: u8) -> Result<bool, Failure> {
         let at = self.pos;
+        // What follows must be a key with its colon, so no string goes on here.
+        if close == b'}' && byte == b'"' && self.forgive(Slips::MISSING_COMMA, at) {
+            return Ok(true);
+        }
         if byte == b';' && self.forgive(Slips::SEPARATOR, at) {
             self.pos += 1;
             self.blank()?;
