@@ -39,6 +39,7 @@ impl Mutant {
         self.text = out;
     }
 
+    #[allow(clippy::too_many_lines)] // one table of mutations
     fn mutate(&mut self, rng: &mut Rng, syntax: Syntax, described: &Described) {
         let kind = rng.below(if syntax == Syntax::Markers { 20 } else { 10 });
         let text = &mut self.text;

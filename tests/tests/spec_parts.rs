@@ -129,7 +129,7 @@ fn parts_in_places() {
             "<b.png>",
             "\n\n[[ ## perhaps ## ]]\n",
             "<wav>",
-            "\n\n[[ ## note ## ]]\n{\"text\": \"[[ ## after ## ]]\\nno\", \"file\": ",
+            "\n\n[[ ## note ## ]]\n{\"text\": \"[\\u005b ## after ## ]]\\nno\", \"file\": ",
             "<f>",
             "}\n\n[[ ## after ## ]]\ny",
         ]

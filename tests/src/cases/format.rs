@@ -18,6 +18,7 @@ struct Run {
 }
 
 /// Builds the messages, and returns what judges them.
+#[allow(clippy::unnecessary_wraps)] // as the other kinds
 pub(super) fn run(case: &Map<String, Json>) -> Result<impl Fn(&Json) -> Result<(), String> + use<>, String> {
     let built = build(case);
     Ok(move |expected: &Json| match (&built, expected) {
@@ -158,6 +159,7 @@ impl Run {
         Some(lines.take_while(|line| !is_marker(line)).collect::<Vec<_>>().join("\n").trim().to_owned())
     }
 
+    #[allow(clippy::too_many_lines)] // one table of assertions
     fn message(&self, message: Option<&Message>, wanted: &Json) -> Result<(), String> {
         let message = message.ok_or("there is no such message")?;
         let text = message.text();

@@ -90,7 +90,7 @@ pub fn run_text(text: &str) -> Result<Report, String> {
         match result {
             Ok(()) => report.passed += 1,
             Err(_) if reasons.get(id.as_str()).is_some_and(|reason| !reason.is_empty()) => {
-                report.listed.push(id)
+                report.listed.push(id);
             }
             Err(came) => {
                 let explanation = format!(
@@ -130,22 +130,22 @@ fn run(case: &Json) -> Result<(), String> {
     check_keys(case, &KEYS)?;
     let expected = case.get("expected").ok_or("a case has `expected`")?;
     let kind = case.get("kind").and_then(Json::as_str).unwrap_or_default();
-    let judge: &dyn Fn(&Json) -> Result<(), String> = match kind {
+    let verdict: &dyn Fn(&Json) -> Result<(), String> = match kind {
         "parse_chat" | "parse_json" | "parse_xml" => &parse::run(kind, case)?,
         "format" => &format::run(case)?,
         _ => return Err(format!("the kind `{kind}` is not run here")),
     };
-    let came = match judge(expected) {
+    let found = match verdict(expected) {
         Ok(()) => return Ok(()),
-        Err(came) => came,
+        Err(found) => found,
     };
     let alternatives = case.get("alternatives").and_then(Json::as_array).into_iter().flatten();
     for alternative in alternatives.filter(|data| data.is_object() || is_error(data)) {
-        if judge(alternative).is_ok() {
+        if verdict(alternative).is_ok() {
             return Ok(());
         }
     }
-    Err(came)
+    Err(found)
 }
 
 /// Whether an expected outcome is an error.

@@ -31,12 +31,15 @@ pub(super) struct Signature {
     json: Json,
 }
 
+/// The types of a side's fields, and the fields as data.
+type Side = (Vec<(String, Type)>, Vec<Json>);
+
 impl Signature {
     pub(super) fn new(json: &Json, instructions: Option<&str>) -> Result<Self, String> {
         let map = json.as_object().ok_or("a signature is an object")?;
         check_keys(map, &["outputs", "inputs", "constraints", "descriptions", "metadata"])?;
         let mut count = 0;
-        let mut side = |key: &str| -> Result<(Vec<(String, Type)>, Vec<Json>), String> {
+        let mut side = |key: &str| -> Result<Side, String> {
             let mut types = Vec::new();
             let mut fields = Vec::new();
             for field in map.get(key).and_then(Json::as_array).into_iter().flatten() {
