@@ -13,14 +13,14 @@ use std::sync::Arc;
 
 use serde_json::{Map as JsonMap, Value as Json, json};
 
+use crate::docs::cleandoc;
 use crate::error::SpecError;
 use crate::nearest::remedy;
 use crate::schema_rules::{self, twice};
 use crate::spec::{Constraint, FieldSpec, SignatureSpec};
 use crate::spec_text::parse_type;
-use crate::text::docs::cleandoc;
 use crate::text::read::check_value;
-use crate::types::{AnswerShape, Checks, Kind, Number, Property, Type, TypeTree, check_depth, key};
+use crate::types::{AnswerShape, Checks, Kind, Number, PartKind, Property, Type, TypeTree, check_depth, key};
 use crate::value::{Map, Value};
 use crate::{history, reasoning, tool_calls};
 
@@ -43,7 +43,7 @@ const FIELD_KEYS: [&str; 11] = [
 ];
 const TYPE_KEYS: [&str; 9] =
     ["optional", "list", "dict", "literal", "enum", "object", "union", "schema", "code"];
-const WORDS: [&str; 20] = [
+const WORDS: [&str; 23] = [
     "str",
     "int",
     "float",
@@ -61,6 +61,9 @@ const WORDS: [&str; 20] = [
     "object",
     "array",
     "code",
+    "image",
+    "audio",
+    "file",
     "null",
     "union",
     "map",
@@ -432,6 +435,7 @@ impl Types {
             "any" => json!({}),
             "object" => json!({ "type": "object", "additionalProperties": true }),
             "array" => json!({ "type": "array" }),
+            "image" | "audio" | "file" => json!({ "type": "object", key::KIND: word }),
             "reasoning" => reasoning::schema(),
             "code" => code("python"),
             "history" => history::schema(),
@@ -985,6 +989,9 @@ fn described_type(tree: &TypeTree, ty: &Type, depth: usize) -> Option<Json> {
         Kind::Reasoning => json!("reasoning"),
         Kind::History => json!("history"),
         Kind::ToolCalls => json!("tool_calls"),
+        Kind::Part(PartKind::Image) => json!("image"),
+        Kind::Part(PartKind::Audio) => json!("audio"),
+        Kind::Part(PartKind::File) => json!("file"),
         Kind::Code { language } => json!({ "code": language }),
         Kind::Choice(choice) => {
             let members = choice.members.iter();
@@ -1082,7 +1089,8 @@ fn bounds(ty: &Type) -> Vec<Json> {
 /// A value in the encoding of the corpus, which JSON alone cannot carry.
 fn encode(value: &Value) -> Json {
     match value {
-        Value::Null => Json::Null,
+        // Data is read from text, and a part never is.
+        Value::Null | Value::Part(_) => Json::Null,
         Value::Bool(value) => json!(value),
         Value::Int(value) => match i64::try_from(*value) {
             Ok(small) => json!(small),

@@ -3,9 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::bounded::Bounded;
 use crate::fields::Fields;
-use crate::text::bounded::Bounded;
-use crate::text::read::ReadError;
 
 /// A signature that cannot be described.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -187,6 +186,8 @@ pub enum ParseErrorKind {
     MissingFields,
     /// Outputs whose value is of the wrong type or breaks a bound.
     InvalidFields,
+    /// The limit of tokens cut the reply off. What was whole in it is in [`ParseError::fields`].
+    CutOff,
     /// The reply is no completion: a list, a number, nothing.
     UnsupportedOutput,
     /// An adapter's own error.
@@ -246,6 +247,15 @@ impl ParseError {
         self
     }
 
+    /// The same as an error about `reply`, of which the text that was read begins at the byte `from`.
+    pub(crate) fn rebased(mut self, reply: &str, from: usize) -> Self {
+        for failure in &mut self.0.failures {
+            failure.span = failure.span.start + from..failure.span.end + from;
+        }
+        reply.clone_into(&mut self.0.reply);
+        self
+    }
+
     pub(crate) fn with_missing(mut self, missing: Vec<String>) -> Self {
         self.0.missing = missing;
         self
@@ -255,6 +265,12 @@ impl ParseError {
     pub(crate) fn malformed(mut self, message: &str) -> Self {
         self.0.kind = ParseErrorKind::Malformed;
         message.clone_into(&mut self.0.message);
+        self
+    }
+
+    /// The same with a text before its message.
+    pub(crate) fn prefixed(mut self, text: &str) -> Self {
+        self.0.message.insert_str(0, text);
         self
     }
 
@@ -281,6 +297,12 @@ impl ParseError {
             text.push_str(&failure.path);
             text.push_str(": ");
             text.push_str(&failure.value);
+            // The message of missing outputs does not say what is wrong with the others.
+            if self.0.kind == ParseErrorKind::MissingFields {
+                text.push_str(" (");
+                text.push_str(&failure.message);
+                text.push(')');
+            }
         }
         text
     }
@@ -344,3 +366,60 @@ impl std::error::Error for ParseError {
         self.0.syntax.as_ref().map(|error| error as _)
     }
 }
+
+/// Why a text is no value of a type.
+///
+/// ```
+/// use imp::ReadError;
+///
+/// // What a retry would show the model of an output `report`.
+/// fn line(error: &ReadError) -> String {
+///     format!("- report{}: {}", error.path(), error.message())
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadError {
+    /// `expected integer`, `must be >= 1`.
+    pub(crate) message: String,
+    /// `integer`; empty where only a bound was broken.
+    pub(crate) expected: String,
+    /// Below the value: `.sections[2].score`; empty for the value itself.
+    pub(crate) path: String,
+    /// Bytes in the source's text.
+    pub(crate) span: Range<usize>,
+}
+
+impl ReadError {
+    /// What is wrong: `expected integer`, `must be >= 1` (the messages are Imp's).
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What the type asks for, `integer`; empty where only a bound was broken.
+    pub fn expected(&self) -> &str {
+        &self.expected
+    }
+
+    /// The place below the value, `.sections[2].score`; empty for the value itself.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The bytes of the source's text that are at fault.
+    pub fn span(&self) -> Range<usize> {
+        self.span.clone()
+    }
+}
+
+/// A long message is cut in the middle; [`message`](ReadError::message) has all of it.
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.path.is_empty() {
+            return Bounded(&self.message).fmt(f);
+        }
+        let path = self.path.trim_start_matches('.');
+        write!(f, "{}: {}", Bounded(path), Bounded(&self.message))
+    }
+}
+
+impl std::error::Error for ReadError {}

@@ -11,12 +11,12 @@ use serde_json::Value as Json;
 
 use crate::described;
 use crate::dialect::Dialect;
+use crate::docs::clean_docs;
 use crate::error::SpecError;
 use crate::meta::{Bound, FieldMeta, RecordMeta};
 use crate::nearest::remedy;
 use crate::schema_rules::leaves_nothing;
 use crate::spec_text;
-use crate::text::docs::clean_docs;
 use crate::types::{AnswerShape, Checks, Kind, Number, Pattern, TypeTree};
 use crate::value::Value;
 
@@ -78,10 +78,14 @@ pub(crate) enum Slot {
     XmlSystemDspy,
     XmlRequirementsPlain,
     XmlRequirementsDspy,
+    SingleFieldSystemPlain,
+    SingleFieldSystemDspy,
+    TwoStepSystemPlain,
+    TwoStepSystemDspy,
 }
 
 impl Slot {
-    const COUNT: usize = Slot::XmlRequirementsDspy as usize + 1;
+    const COUNT: usize = Slot::TwoStepSystemDspy as usize + 1;
 }
 
 impl Rendered {

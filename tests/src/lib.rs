@@ -1,6 +1,8 @@
-//! What the tests of `imp` share: the conformance corpus and the program that runs it, generators of
+//! What the tests of `imp` share: the conformance corpus, the cases and the programs that run them, generators of
 //! random signatures and values, and shorthands.
 
+pub mod cases;
 pub mod conformance;
 pub mod generate;
+pub mod mutation;
 pub mod plain;

@@ -11,7 +11,8 @@ use serde_json::{Map, Value, json};
 #[derive(Deserialize)]
 struct Input {
     name: String,
-    input: String,
+    #[serde(rename = "input")]
+    text: String,
     /// `null`: it cannot be told which value is meant.
     want: Value,
     /// Other values that are right too.
@@ -84,7 +85,7 @@ fn wrong(input: &Input, way: &str, read: Result<Value, ParseError>) -> Option<St
             format!("no place in the reply: {error:?}")
         }
     };
-    Some(format!("{} {way}: {:?}\n  {what}", input.name, input.input))
+    Some(format!("{} {way}: {:?}\n  {what}", input.name, input.text))
 }
 
 fn places(error: &ParseError) -> Vec<std::ops::Range<usize>> {
@@ -93,7 +94,7 @@ fn places(error: &ParseError) -> Vec<std::ops::Range<usize>> {
 }
 
 fn chat<O: OutputSignature>(input: &Input) -> Result<O, ParseError> {
-    Chat::new().parse(section(&input.input).as_str())
+    Chat::new().parse(section(&input.text).as_str())
 }
 
 /// As an output of a Chat reply: of Rust's types for any object and any list, and of the described ones.
@@ -106,11 +107,11 @@ fn as_an_output() {
             _ => (chat::<AnyObject>(&input).map(|outputs| outputs.x.into()), "object"),
         };
         failed.extend(wrong(&input, ty, typed));
-        let described = read_x(&output(&ty.into()), &input.input);
+        let described = read_x(&output(&ty.into()), &input.text);
         failed.extend(wrong(&input, "described", described));
         // Where anything is welcome, a text that is no JSON is the value, all of it (Imp §8.4).
         match chat::<AnyValue>(&input).map(|outputs| outputs.x) {
-            Ok(Value::String(text)) if text == input.input => {}
+            Ok(Value::String(text)) if text == input.text => {}
             read => failed.extend(wrong(&input, "any", read)),
         }
     }
@@ -138,7 +139,7 @@ fn as_a_reply() {
                 })
                 .collect();
             let spec = data(&json!({ "inputs": [{ "name": "question" }], "outputs": outputs }));
-            let read = Json::new().read_fields(&spec, &input.input).map(|fields| json(&fields));
+            let read = Json::new().read_fields(&spec, &input.text).map(|fields| json(&fields));
             if want.is_empty() {
                 assert!(read.is_err(), "{} {read:?}", input.name);
                 continue;
@@ -157,7 +158,7 @@ fn as_a_reply() {
 fn as_an_output_in_a_reply() {
     let mut failed = Vec::new();
     for input in inputs() {
-        let reply = format!("{{\"x\": {}}}", input.input);
+        let reply = format!("{{\"x\": {}}}", input.text);
         let read = Json::new().parse::<AnyValue>(reply.as_str()).map(|outputs| outputs.x);
         failed.extend(wrong(&input, "any", read));
     }

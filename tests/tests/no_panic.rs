@@ -238,6 +238,25 @@ fn deep_nesting() {
                 .is_err()
         );
     }
+    // Where no type is.
+    let deep = nested(1000, Json::Null, |json| Json::Array(vec![json]));
+    for key in ["default", "enum", "x-of-somebody", "$defs"] {
+        let field = serde_json::json!({ "name": "x", "type": { "schema": { "type": "array", key: [deep.clone()] } } });
+        let error = SignatureSpec::from_json(&serde_json::json!({ "outputs": [field] })).unwrap_err();
+        assert!(error.to_string().contains("is nested more than"), "{key}: {error}");
+    }
+    // As deep as may be, and a type that contains itself.
+    let default = nested(100, Json::Null, |json| Json::Array(vec![json]));
+    let deep = nested(
+        120,
+        serde_json::json!({ "type": "string", "default": default }),
+        |ty| serde_json::json!({ "type": "array", "items": ty }),
+    );
+    for ty in [deep, serde_json::json!({ "type": "array", "items": { "$ref": "#" } })] {
+        let field = serde_json::json!({ "name": "x", "type": { "schema": ty } });
+        let spec = SignatureSpec::from_json(&serde_json::json!({ "outputs": [field] })).unwrap();
+        exercise(&mut Rng::new(1), &spec);
+    }
     let default = nested(600, Json::Null, |json| Json::Array(vec![json]));
     let field = serde_json::json!({ "name": "x", "type": "array", "default": default });
     assert!(SignatureSpec::from_json(&serde_json::json!({ "outputs": [field] })).is_err());

@@ -70,7 +70,7 @@ async fn inputs() {
 #[tokio::test]
 async fn rows_67_and_69_fallback() {
     let script = Script::new(["{'answer': 'Paris'}", r#"{"answer": "Paris"}"#]);
-    let predict = Predict::from_spec(line("question -> answer"), script.clone());
+    let predict = Predict::from_spec(line("question -> answer"), script.clone()).salvage(false);
     let answer = predict.call(&question()).await.unwrap();
     assert_eq!(answer.get("answer"), Some(&"Paris".into()));
     assert_eq!(answer.reply(), r#"{"answer": "Paris"}"#);
@@ -84,8 +84,9 @@ async fn rows_67_and_69_fallback() {
 async fn row_68_ap005_no_fallback() {
     for reply in ["nonsense", "The answer is Paris.", "{'answer': 'Paris'}"] {
         let script = Script::from_fn(move |_| reply);
-        let by_program = Predict::from_spec(line("question -> answer"), script.clone()).fallback(false);
-        let by_call = Predict::from_spec(line("question -> answer"), script.clone());
+        let program = || Predict::from_spec(line("question -> answer"), script.clone()).salvage(false);
+        let by_program = program().fallback(false);
+        let by_call = program();
         let inputs = question();
         for call in [by_program.call(&inputs), by_call.call(&inputs).fallback(false)] {
             let error = call.await.unwrap_err();
@@ -307,7 +308,7 @@ async fn ap003_a_fault_is_no_parse_failure() {
             _: &dyn Record,
             _: &str,
             _: &str,
-        ) -> Result<String, FormatError> {
+        ) -> Result<imp::Content, FormatError> {
             Err(FormatError::Other("the template is gone".to_owned()))
         }
         fn sections<'r>(&self, spec: &SignatureSpec, reply: &'r str) -> Result<Vec<Section<'r>>, ParseError> {

@@ -209,7 +209,7 @@ fn long() {
             for adapter in adapters() {
                 match adapter.dialect() {
                     Dialect::Plain => read::<Anything>(&*adapter, &reply),
-                    _ => read_fields(&*adapter, &spec, &reply),
+                    Dialect::Dspy => read_fields(&*adapter, &spec, &reply),
                 };
             }
         }

@@ -164,9 +164,9 @@ fn literals() {
 fn the_first_object_of_a_reply() {
     for (reply, expected) in [
         (r#"So: {"answer": "x"} and {"answer": "y"}"#, Some("x")),
-        (r#"So: {'answer': 'a } b'} }"#, Some("a } b")),
+        (r"So: {'answer': 'a } b'} }", Some("a } b")),
         (r#"{"answer": "it's {"} {"answer": "y"}"#, Some("it's {")),
-        (r#"{'answer': 'say \'}\' twice'} }"#, Some("say '}' twice")),
+        (r"{'answer': 'say \'}\' twice'} }", Some("say '}' twice")),
         (r#"[{"answer": "x"}, {"answer": "y"}]"#, Some("x")),
         (r#"{no} {"answer": "x"}"#, None),
         (r#"{{"answer": "x"}}"#, None),

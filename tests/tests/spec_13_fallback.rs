@@ -18,7 +18,7 @@ fn question() -> Fields {
 }
 
 fn predict(script: &Script) -> Predict<Fields> {
-    Predict::from_spec(line("question -> answer"), script.clone())
+    Predict::from_spec(line("question -> answer"), script.clone()).salvage(false)
 }
 
 fn used(reply: impl Into<Completion>, input: u64, output: u64) -> ScriptReply {
@@ -138,7 +138,7 @@ async fn rows_64_72_on_any_parse_failure() {
         (optional, right),
     ] {
         let script = Script::new([reply, right]);
-        let answer = Predict::from_spec(spec, script.clone()).call(&question()).await.unwrap();
+        let answer = Predict::from_spec(spec, script.clone()).salvage(false).call(&question()).await.unwrap();
         assert_eq!(json(&answer), json!({ "answer": "Paris", "n": 3 }), "{reply:?}");
         assert_eq!((answer.adapter(), script.requests().len()), ("json", 2), "{reply:?}");
     }

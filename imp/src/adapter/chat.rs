@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::adapter::json::Json;
+use crate::adapter::read::Syntax;
 use crate::adapter::record::Section;
 use crate::adapter::typed::typed_methods;
 use crate::adapter::{Adapter, assembly};
@@ -75,7 +76,7 @@ impl Chat {
         self
     }
 
-    fn lines(&self) -> Lines {
+    pub(crate) fn lines(&self) -> Lines {
         match self.dialect {
             Dialect::Plain => Lines::Plain,
             Dialect::Dspy => Lines::Python,
@@ -116,6 +117,10 @@ impl Adapter for Chat {
 
     fn fallback(&self) -> Option<Arc<dyn Adapter>> {
         Some(Arc::new(Json::new().dialect(self.dialect)))
+    }
+
+    fn syntax(&self) -> Syntax {
+        Syntax::Markers
     }
 
     fn sections<'r>(&self, spec: &SignatureSpec, reply: &'r str) -> Result<Vec<Section<'r>>, ParseError> {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::adapter::schema_text::{python_float, write_json};
 use crate::adapter::words::{plain_member, python_name, python_str};
 use crate::dialect::Dialect;
+use crate::docs::python_strip;
 use crate::spec::{Constraint, FieldSpec};
-use crate::text::docs::python_strip;
 use crate::types::{AnswerShape, Choice, Kind, Type, TypeTree};
 use crate::value::Value;
 
@@ -41,13 +41,18 @@ pub(crate) fn field_list(fields: &[Arc<FieldSpec>], dialect: Dialect, answer_sha
     .to_owned()
 }
 
-fn description(list: &mut String, field: &FieldSpec, answer_shapes: bool) {
+/// A field's description; empty for none.
+pub(crate) fn given_description(field: &FieldSpec) -> &str {
     // DSPy gives an undescribed field the description `${name}`; written out it means the same.
     let given = field.description.as_deref().unwrap_or("");
-    let given = match given.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')) {
+    match given.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')) {
         Some(name) if name == field.name => "",
         _ => given,
-    };
+    }
+}
+
+fn description(list: &mut String, field: &FieldSpec, answer_shapes: bool) {
+    let given = given_description(field);
     list.push_str(given);
     if let Some(shape) = field.answer_shape.filter(|_| answer_shapes) {
         if !given.is_empty() {

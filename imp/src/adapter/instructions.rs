@@ -3,7 +3,7 @@
 //! The rules are those of `inspect.cleandoc`, `textwrap.dedent` and `str.splitlines`, which DSPy
 //! applies and Imp repeats (§5).
 
-use crate::text::docs::cleandoc;
+use crate::docs::cleandoc;
 
 /// The instructions as the last line of DSPy's system message shows them: a line break, and every
 /// line behind eight spaces. Empty instructions give the empty text.

@@ -10,8 +10,13 @@ pub(crate) mod field_list;
 pub(crate) mod instructions;
 pub(crate) mod json;
 pub(crate) mod options;
+pub(crate) mod partial;
+pub(crate) mod read;
 pub(crate) mod record;
+pub(crate) mod salvage;
 pub(crate) mod schema_text;
+pub(crate) mod single_field;
+pub(crate) mod two_step;
 pub(crate) mod typed;
 pub(crate) mod words;
 pub(crate) mod xml;
@@ -21,11 +26,12 @@ use std::sync::Arc;
 
 use crate::dialect::Dialect;
 use crate::error::{FieldFailure, FormatError, ParseError};
-use crate::message::{Message, Text};
+use crate::message::{Content, Message, Text};
 use crate::spec::{FieldSpec, SignatureSpec};
 use crate::text::write::Presence;
 
 use options::{FormatOptions, Missing, OutputForm};
+use read::Syntax;
 use record::{Record, Section};
 
 /// A format of prompts and replies.
@@ -112,6 +118,7 @@ pub trait Adapter: fmt::Debug + Send + Sync {
     }
 
     /// The content of a user message: `prefix`, the sections of the inputs, `suffix`; each may be empty.
+    /// An image, an audio or a file makes it a list of parts.
     ///
     /// # Errors
     ///
@@ -122,7 +129,7 @@ pub trait Adapter: fmt::Debug + Send + Sync {
         inputs: &dyn Record,
         prefix: &str,
         suffix: &str,
-    ) -> Result<String, FormatError> {
+    ) -> Result<Content, FormatError> {
         assembly::user_content(self, spec, inputs, prefix, suffix)
     }
 
@@ -199,6 +206,12 @@ pub trait Adapter: fmt::Debug + Send + Sync {
         options: &FormatOptions,
     ) -> Result<Vec<Message>, FormatError> {
         assembly::finetune(self, spec, inputs, outputs, options)
+    }
+
+    /// How a reply marks its outputs, for a lenient reading of one that is not exactly of the format. The
+    /// default is [`Syntax::Other`]: such a reply is never salvaged.
+    fn syntax(&self) -> Syntax {
+        Syntax::Other
     }
 
     /// The form that the provider is asked to hold the reply to. The default is [`OutputForm::Text`].

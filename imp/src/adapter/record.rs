@@ -384,6 +384,11 @@ impl<'r> FieldReader<'r> {
         fields
     }
 
+    /// The outputs that are there and right, without defaults.
+    pub(crate) fn given(&mut self) -> Fields {
+        Fields::read_partial(self)
+    }
+
     /// What was wrong: the outputs that were there and wrong, and the places of those that are missing.
     pub(crate) fn into_failures(self) -> (Vec<FieldFailure>, Vec<usize>) {
         (self.failures, self.missing)

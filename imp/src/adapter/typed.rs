@@ -82,6 +82,27 @@ macro_rules! typed_methods {
                 $crate::adapter::typed::read_reply(self, spec, reply.into())
             }
 
+            /// Reads a reply as programs do: what is around it is taken off, and one that is not exactly of the
+            /// format is salvaged if it has exactly one reading; see [`read_with`](crate::read_with).
+            ///
+            /// # Errors
+            ///
+            /// As for [`parse`](Self::parse); the reply was cut off.
+            pub fn read<'r, O: $crate::OutputSignature>(
+                &self,
+                reply: impl Into<$crate::RawReply<'r>>,
+            ) -> Result<$crate::Read<O>, $crate::ParseError> {
+                let spec = O::output_spec().map_err(|error| {
+                    $crate::ParseError::new(
+                        $crate::ParseErrorKind::Other,
+                        $crate::Adapter::name(self),
+                        "",
+                        error.to_string(),
+                    )
+                })?;
+                $crate::read_with(self, spec, reply)
+            }
+
             /// Reads a reply of a described signature.
             ///
             /// # Errors

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use crate::adapter::schema_text::{python_float, schema_text, write_json};
 use crate::dialect::Dialect;
 use crate::spec::FieldSpec;
-use crate::types::{Choice, Kind, Type, TypeTree};
+use crate::types::{Choice, Kind, PartKind, Type, TypeTree};
 use crate::value::Value;
 
 /// What prompts say of a type.
@@ -64,14 +64,24 @@ impl Dialect {
 
     fn words(self, tree: &TypeTree) -> Words {
         match self {
-            Dialect::Plain => plain(tree, &tree.root),
+            Dialect::Plain => plain(tree, &tree.root, &mut Vec::new()),
             Dialect::Dspy => dspy(tree),
         }
     }
 }
 
-/// The plain words of a type; of an `Option<T>`, those of `T`.
-fn plain(tree: &TypeTree, ty: &Type) -> Words {
+/// The plain words of a type; of an `Option<T>`, those of `T`. `open` has the named types around it: one that
+/// contains itself is a value there.
+fn plain(tree: &TypeTree, ty: &Type, open: &mut Vec<usize>) -> Words {
+    if let Kind::Ref(at) = ty.kind {
+        if open.contains(&at) {
+            return value_words();
+        }
+        open.push(at);
+        let words = plain(tree, tree.resolve(ty), open);
+        open.pop();
+        return words;
+    }
     let words = |label: &str, requirement: &str, note: Note, plural: &str| Words {
         label: label.to_owned(),
         requirement: Some(requirement.to_owned()),
@@ -84,7 +94,6 @@ fn plain(tree: &TypeTree, ty: &Type) -> Words {
     let boolean =
         || words("true or false", "true or false", text("must be true or false"), "true-or-false values");
     let atom = |name: &str| words(name, name, Note::None, name);
-    let ty = tree.resolve(ty);
     match &ty.kind {
         Kind::String | Kind::Reasoning => {
             Words { requirement: None, ..words("string", "", Note::None, "strings") }
@@ -113,7 +122,7 @@ fn plain(tree: &TypeTree, ty: &Type) -> Words {
         }
         Kind::List { items: None, unique: false } => words("list", "a list", Note::Schema, "lists"),
         Kind::List { items: Some(items), unique: false } => {
-            let items = plain(tree, items).plural;
+            let items = plain(tree, items, open).plural;
             words(
                 &format!("list of {items}"),
                 &format!("a list of {items}"),
@@ -126,9 +135,9 @@ fn plain(tree: &TypeTree, ty: &Type) -> Words {
                 branches.iter().filter(|branch| !matches!(branch.kind, Kind::Null)).collect();
             match present.as_slice() {
                 [] => atom("null"),
-                [only] => plain(tree, only),
+                [only] => plain(tree, only, open),
                 several => {
-                    let several: Vec<Words> = several.iter().map(|branch| plain(tree, branch)).collect();
+                    let several: Vec<Words> = several.iter().map(|branch| plain(tree, branch, open)).collect();
                     let join = |part: fn(&Words) -> &str| {
                         let mut parts: Vec<&str> = Vec::new();
                         for words in &several {
@@ -149,6 +158,9 @@ fn plain(tree: &TypeTree, ty: &Type) -> Words {
             }
         }
         Kind::Code { language } => atom(&format!("code in {language}")),
+        Kind::Part(PartKind::Image) => words("image", "an image", Note::None, "images"),
+        Kind::Part(PartKind::Audio) => words("audio", "an audio", Note::None, "audios"),
+        Kind::Part(PartKind::File) => words("file", "a file", Note::None, "files"),
         Kind::Null => atom("null"),
         Kind::History => atom("history"),
         Kind::ToolCalls => atom("tool_calls"),
@@ -158,8 +170,17 @@ fn plain(tree: &TypeTree, ty: &Type) -> Words {
         | Kind::List { unique: true, .. }
         | Kind::Map { text_keys: false, .. }
         | Kind::Union { tagged: true, .. }
-        // A reference to nothing, which `resolve` never gives.
-        | Kind::Ref(_) => words("value", "a value", Note::Schema, "values"),
+        // Told above.
+        | Kind::Ref(_) => value_words(),
+    }
+}
+
+fn value_words() -> Words {
+    Words {
+        label: "value".to_owned(),
+        requirement: Some("a value".to_owned()),
+        note: Note::Schema,
+        plural: "values".to_owned(),
     }
 }
 
@@ -266,6 +287,9 @@ pub(crate) fn python_name(tree: &TypeTree, ty: &Type) -> String {
         },
         Kind::Code { language } if language == "python" => "Code".to_owned(),
         Kind::Code { language } => format!("Code_{language}"),
+        Kind::Part(PartKind::Image) => "Image".to_owned(),
+        Kind::Part(PartKind::Audio) => "Audio".to_owned(),
+        Kind::Part(PartKind::File) => "File".to_owned(),
         Kind::History => "History".to_owned(),
         Kind::ToolCalls => "ToolCalls".to_owned(),
         Kind::Opaque => titled().unwrap_or_else(|| "Any".to_owned()),
@@ -280,7 +304,7 @@ pub(crate) fn python_str(value: &Value) -> String {
         Value::Int(value) => value.to_string(),
         Value::Float(value) => python_float(*value),
         Value::String(text) => text.clone(),
-        Value::List(_) | Value::Map(_) => {
+        Value::List(_) | Value::Map(_) | Value::Part(_) => {
             let mut text = String::new();
             write_json(&mut text, value);
             text
@@ -361,6 +385,9 @@ mod tests {
         Point,
     }
 
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    struct Tree(Vec<Tree>);
+
     fn of<T: OutputType>() -> FieldSpec {
         FieldSpec::new("v", T::schema(), Vec::new(), None).unwrap()
     }
@@ -438,6 +465,7 @@ mod tests {
             (of::<BTreeMap<u8, f64>>(), "value", "dict[int, float]"),
             (of::<Shape>(), "value", "Shape"),
             (of::<Vec<Shape>>(), "list of values", "list[Shape]"),
+            (of::<Tree>(), "list of values", "Tree"),
             (of::<Amount>(), "integer or object or string", "Union[int, LineItem, str]"),
         ] {
             assert_eq!(Dialect::Plain.label(&field.tree), plain);

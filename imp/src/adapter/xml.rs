@@ -8,6 +8,7 @@ use crate::adapter::chat::is_prose;
 use crate::adapter::field_list::field_list;
 use crate::adapter::json::Json;
 use crate::adapter::options::{FormatOptions, Missing};
+use crate::adapter::read::Syntax;
 use crate::adapter::record::{Answer, FieldReader, Record, Section};
 use crate::adapter::typed::typed_methods;
 use crate::adapter::{Adapter, assembly, complete};
@@ -16,7 +17,7 @@ use crate::error::{FieldFailure, FormatError, ParseError, ParseErrorKind};
 use crate::message::{Message, Text};
 use crate::spec::{FieldSpec, SignatureSpec, Slot};
 use crate::text::json::push_string;
-use crate::text::read::ReadOptions;
+use crate::text::read::{ReadOptions, Source};
 use crate::text::scan::{self, Lines};
 use crate::text::write::{FieldWriter, Presence};
 use crate::text::xml::{self, Convert, Document, Node};
@@ -262,6 +263,10 @@ impl Adapter for Xml {
         Some(Arc::new(Json::new().dialect(self.dialect)))
     }
 
+    fn syntax(&self) -> Syntax {
+        Syntax::Tags
+    }
+
     fn sections<'r>(&self, spec: &SignatureSpec, reply: &'r str) -> Result<Vec<Section<'r>>, ParseError> {
         if let Some(at) = spec.text_field.filter(|_| is_bare_prose(spec, reply, self.dialect)) {
             let mut sections = vec![Section::default(); spec.outputs.len()];
@@ -387,6 +392,18 @@ fn section<'r>(tree: &TypeTree, nodes: &[Node<'_, 'r>], dialect: Dialect) -> Opt
             many.then(converted)
         }
     }
+}
+
+/// The section of an output of which `element` is the element, if that is XML.
+pub(crate) fn salvaged(tree: &TypeTree, element: &str, dialect: Dialect) -> Option<Section<'static>> {
+    let document = Document::parse(element).ok()?;
+    let nodes: Vec<Node<'_, '_>> = document.roots().collect();
+    let section = section(tree, &nodes, dialect)?;
+    let source = match section.source? {
+        Source::Text(text) => Source::Text(text.into_owned().into()),
+        Source::Json(json) => Source::Json(json.into_owned().into()),
+    };
+    Some(Section { source: Some(source), start: 0, made_from: None })
 }
 
 /// The section of an element with nothing but text in it: the text as in any other section, but for what

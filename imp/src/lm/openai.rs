@@ -105,7 +105,8 @@ impl OpenAi {
         }
     }
 
-    /// Sets where the server is, up to but without `/chat/completions`.
+    /// Sets where the server is, up to `/chat/completions`, which may be there already. A query stays behind
+    /// the path: `https://host/openai/v1?api-version=1`.
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.base_url = url.into();
         self
@@ -186,7 +187,7 @@ impl OpenAi {
             );
         }
         let body = openai::encode(request, &self.model, self.capabilities_in_force())?;
-        let url = format!("{}/chat/completions", self.base_url.trim_end_matches('/'));
+        let url = endpoint(&self.base_url);
         let mut sent = HttpRequest::new(url, body);
         sent.timeout = request.config.timeout.or(self.timeout);
         sent.headers.set("content-type", "application/json");
@@ -311,8 +312,27 @@ impl fmt::Debug for Key {
     }
 }
 
+/// The URL of the endpoint below a base URL.
+fn endpoint(base_url: &str) -> String {
+    let (path, query) = base_url.split_at(base_url.find('?').unwrap_or(base_url.len()));
+    let path = path.trim_end_matches('/');
+    format!("{}/chat/completions{query}", path.strip_suffix("/chat/completions").unwrap_or(path))
+}
+
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn the_endpoint_stands_below_the_base_url_and_before_its_query() {
+        for (base, url) in [
+            ("http://h/v1", "http://h/v1/chat/completions"),
+            ("http://h/v1/", "http://h/v1/chat/completions"),
+            ("http://h/v1/chat/completions", "http://h/v1/chat/completions"),
+            ("http://h/v1?api-version=1", "http://h/v1/chat/completions?api-version=1"),
+        ] {
+            assert_eq!(endpoint(base), url);
+        }
+    }
+
     use super::*;
 
     fn vars(vars: &[(&str, &str)]) -> Result<OpenAi, LmError> {

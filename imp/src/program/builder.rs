@@ -50,6 +50,13 @@ macro_rules! program_methods {
                 self
             }
 
+            /// Whether a reply that is not exactly of the adapter's format is read leniently before another request is
+            /// made; see [`read_with`](crate::read_with). The default is yes.
+            pub fn salvage(mut self, yes: bool) -> Self {
+                self.program = self.program.salvage(yes);
+                self
+            }
+
             /// How often a reply that cannot be read is asked for again, with the error's text, before the fallback
             /// (Imp §13.7). The default is 0.
             pub fn retries(mut self, retries: usize) -> Self {

@@ -63,6 +63,12 @@ impl<'c, O: Outputs> Call<'c, O> {
         self
     }
 
+    /// Whether a reply of this call may be read leniently. The default is the program's.
+    pub fn salvage(mut self, yes: bool) -> Self {
+        self.overrides.salvage = Some(yes);
+        self
+    }
+
     /// Makes the call on this thread and waits for its answer.
     ///
     /// # Errors

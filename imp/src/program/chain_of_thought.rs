@@ -128,13 +128,17 @@ impl<I> fmt::Debug for ChainOfThought<I> {
     }
 }
 
-impl<I: Signature> ChainOfThought<I> {
+// The bounds stand on the methods: a struct without `output = …` then gets the trait's own words.
+impl<I> ChainOfThought<I> {
     /// A program that asks `lm` for its reasoning and for the outputs of `I`.
     ///
     /// # Errors
     ///
     /// The signature has a field `reasoning` already, or cannot be described.
-    pub fn new(lm: impl LanguageModel + 'static) -> Result<Self, SpecError> {
+    pub fn new(lm: impl LanguageModel + 'static) -> Result<Self, SpecError>
+    where
+        I: Signature,
+    {
         let spec = with_reasoning(I::spec().map_err(Clone::clone)?)?;
         Ok(ChainOfThought { program: Program::new(Ok(Arc::new(spec)), Arc::new(lm)), inputs: PhantomData })
     }

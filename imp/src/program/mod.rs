@@ -8,6 +8,7 @@ mod formatter;
 pub(crate) mod predict;
 pub(crate) mod prediction;
 mod trace;
+pub(crate) mod two_step;
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,12 +17,11 @@ use crate::adapter::Adapter;
 use crate::adapter::chat::Chat;
 use crate::adapter::demo::Demo;
 use crate::adapter::options::FormatOptions;
+use crate::adapter::read::{Ending, HowRead, RawReply, read_with};
 use crate::adapter::record::{Outputs, Record};
-use crate::adapter::typed::read_reply;
 use crate::error::{FormatError, ParseError, SpecError, WriteError};
-use crate::lm::{Completion, Config, LanguageModel, Request, Usage};
+use crate::lm::{Completion, Config, FinishReason, LanguageModel, Request, Usage};
 use crate::message::Message;
-use crate::reply::Reply;
 use crate::spec::{FieldSpec, SignatureSpec};
 use crate::text::write::{FieldWriter, Presence};
 
@@ -45,6 +45,7 @@ pub(crate) struct Program {
     options: FormatOptions,
     config: Config,
     retries: usize,
+    salvage: bool,
 }
 
 impl fmt::Debug for Program {
@@ -57,6 +58,7 @@ impl fmt::Debug for Program {
             .field("options", &self.options)
             .field("config", &self.config)
             .field("retries", &self.retries)
+            .field("salvage", &self.salvage)
             .finish()
     }
 }
@@ -67,6 +69,7 @@ pub(crate) struct Overrides {
     config: Config,
     retries: Option<usize>,
     fallback: Option<bool>,
+    salvage: Option<bool>,
 }
 
 impl Program {
@@ -81,6 +84,7 @@ impl Program {
             options: FormatOptions::default(),
             config: Config::default(),
             retries: 0,
+            salvage: true,
         }
     }
 
@@ -114,6 +118,11 @@ impl Program {
 
     pub(crate) fn retries(mut self, retries: usize) -> Self {
         self.retries = retries;
+        self
+    }
+
+    pub(crate) fn salvage(mut self, yes: bool) -> Self {
+        self.salvage = yes;
         self
     }
 
@@ -155,9 +164,10 @@ impl Program {
 
         let mut first = request(&self.main).map_err(Error::format)?;
         let originals = first.messages.len();
+        let salvage = overrides.salvage.unwrap_or(self.salvage);
         let mut left = overrides.retries.unwrap_or(self.retries);
         let failed = loop {
-            match self.attempt(spec, &*self.main.adapter, first, &mut usage).await? {
+            match self.attempt(spec, &*self.main.adapter, first, salvage, &mut usage).await? {
                 Ok(prediction) => return Ok(prediction),
                 Err(failed) if left == 0 => break failed,
                 Err(failed) => {
@@ -174,7 +184,7 @@ impl Program {
         let Some(fallback) = fallback else { return Err(failed.into_error(usage)) };
         trace::falls_back(self.main.adapter.name(), fallback.adapter.name(), &failed.error);
         let second = request(fallback).map_err(Error::format)?;
-        match self.attempt(spec, &*fallback.adapter, second, &mut usage).await? {
+        match self.attempt(spec, &*fallback.adapter, second, salvage, &mut usage).await? {
             Ok(prediction) => Ok(prediction),
             // The first error says what the model made of the format that the caller chose.
             Err(_) => Err(failed.into_error(usage)),
@@ -188,6 +198,7 @@ impl Program {
         spec: &SignatureSpec,
         adapter: &dyn Adapter,
         request: Request,
+        salvage: bool,
         usage: &mut Usage,
     ) -> Result<Result<Prediction<O>, Unread>, Error> {
         let asked = request.config.n.unwrap_or(1).max(1) as usize;
@@ -200,16 +211,28 @@ impl Program {
             return Err(Error::completions(asked, completion.choices.len(), request.messages, *usage));
         }
         let mut outputs = Vec::with_capacity(asked);
+        let mut first = None;
         for (at, choice) in completion.choices.iter().take(asked).enumerate() {
-            let reply = Reply::Text(choice.text.as_deref().unwrap_or_default());
-            match read_reply(adapter, spec, reply) {
-                Ok(read) => outputs.push(read),
+            let reply = RawReply::new(choice.text.as_deref().unwrap_or_default());
+            match read_with::<O, _>(adapter, spec, reply.ending(&choice.finish_reason).salvage(salvage)) {
+                Ok(read) => {
+                    let (read, how, reasoning) = read.into_parts();
+                    outputs.push(read);
+                    first.get_or_insert((how, reasoning));
+                }
                 Err(error) => return Ok(Err(Unread { error, at, request, completion })),
             }
         }
-        trace::read(adapter.name());
-        let exchange =
-            Exchange { messages: request.messages, completion, usage: *usage, adapter: adapter.name() };
+        let (how, reasoning) = first.unwrap_or((HowRead::Exact, None));
+        trace::read(adapter.name(), how);
+        let exchange = Exchange {
+            messages: request.messages,
+            completion,
+            usage: *usage,
+            adapter: adapter.name(),
+            how,
+            reasoning,
+        };
         Prediction::new(outputs, exchange).map(Ok)
     }
 }
@@ -226,6 +249,16 @@ struct Unread {
 impl Unread {
     fn into_error(self, usage: Usage) -> Error {
         Error::parse(self.error, self.at, self.request.messages, self.completion, usage)
+    }
+}
+
+impl From<&FinishReason> for Ending {
+    fn from(reason: &FinishReason) -> Self {
+        match reason {
+            FinishReason::Stop | FinishReason::ToolCalls => Ending::Stopped,
+            FinishReason::Length => Ending::CutOff,
+            FinishReason::ContentFilter | FinishReason::Other(_) | FinishReason::Unstated => Ending::Unknown,
+        }
     }
 }
 

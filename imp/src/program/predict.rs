@@ -61,17 +61,24 @@ impl<I> fmt::Debug for Predict<I> {
     }
 }
 
-impl<I: Signature> Predict<I> {
+// The bounds stand on the methods: a struct without `output = …` then gets the trait's own words.
+impl<I> Predict<I> {
     /// A program that asks `lm` for the outputs of `I`, with the Chat adapter.
     ///
     /// A signature that cannot be described is reported by the first call.
-    pub fn new(lm: impl LanguageModel + 'static) -> Self {
+    pub fn new(lm: impl LanguageModel + 'static) -> Self
+    where
+        I: Signature,
+    {
         let spec = I::spec().map(Arc::clone).map_err(Clone::clone);
         Predict { program: Program::new(spec, Arc::new(lm)), inputs: PhantomData }
     }
 
     /// The same program with another description of one field.
-    pub fn describe<S: PartOf<I>, T: ?Sized>(mut self, field: Field<S, T>, description: &str) -> Self {
+    pub fn describe<S: PartOf<I>, T: ?Sized>(mut self, field: Field<S, T>, description: &str) -> Self
+    where
+        I: Signature,
+    {
         self.program = self.program.with_spec(|spec| spec.with_description(field.name(), description));
         self
     }

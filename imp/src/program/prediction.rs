@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
+use crate::adapter::read::HowRead;
 use crate::lm::{Completion, FinishReason, Usage};
 use crate::message::Message;
 use crate::reply::Reply;
@@ -28,6 +29,8 @@ pub(crate) struct Exchange {
     pub(crate) completion: Completion,
     pub(crate) usage: Usage,
     pub(crate) adapter: &'static str,
+    pub(crate) how: HowRead,
+    pub(crate) reasoning: Option<String>,
 }
 
 impl<O> Prediction<O> {
@@ -79,6 +82,16 @@ impl<O> Prediction<O> {
     /// The name of the adapter that read the reply: `chat`.
     pub fn adapter(&self) -> &str {
         self.exchange.adapter
+    }
+
+    /// How the reply was read: exactly, or salvaged. Of a call with `n > 1` the first.
+    pub fn how_read(&self) -> HowRead {
+        self.exchange.how
+    }
+
+    /// The text of the think block that the model wrote in front of its answer, if it did.
+    pub fn reasoning(&self) -> Option<&str> {
+        self.exchange.reasoning.as_deref()
     }
 }
 

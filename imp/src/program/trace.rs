@@ -1,13 +1,14 @@
 //! What programs tell `tracing`, where the feature is on.
 
+use crate::adapter::read::HowRead;
 use crate::error::ParseError;
 
 /// A reply was read by `adapter`.
-pub(super) fn read(adapter: &str) {
+pub(super) fn read(adapter: &str, how: HowRead) {
     #[cfg(feature = "tracing")]
-    tracing::debug!(target: "imp", adapter, "reply read");
+    tracing::debug!(target: "imp", adapter, ?how, salvaged = matches!(how, HowRead::Salvaged { .. }), "reply read");
     #[cfg(not(feature = "tracing"))]
-    let _ = adapter;
+    let _ = (adapter, how);
 }
 
 /// A reply of `failed` could not be read, and `adapter` is asked with.

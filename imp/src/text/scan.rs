@@ -8,6 +8,8 @@ use std::borrow::Cow;
 
 use memchr::memmem;
 
+pub(crate) use crate::blank::{is_blank, trim};
+
 /// Which characters end a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lines {
@@ -35,16 +37,6 @@ impl Lines {
             Lines::Python => text.contains(|c| c != '\n' && self.ends_at(c)),
         }
     }
-}
-
-/// White space as Python's `str.strip` knows it: Unicode's, and the four separators U+001C to U+001F.
-pub(crate) fn is_blank(c: char) -> bool {
-    c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}')
-}
-
-/// The text without white space around it.
-pub(crate) fn trim(text: &str) -> &str {
-    text.trim_matches(is_blank)
 }
 
 /// A marker line.
@@ -118,6 +110,23 @@ pub(crate) fn section(text: &str, from: usize, to: usize, lines: Lines) -> (Cow<
         rest = &after[ending..];
     }
     (Cow::Owned(trim(&joined).to_owned()), start)
+}
+
+/// Where in a section that begins at `from` and may go on behind the text its certain part ends: in front of a
+/// line that is the front of a marker so far.
+pub(crate) fn certain_end(text: &str, from: usize, lines: Lines) -> usize {
+    let raw = text.get(from..).unwrap_or_default();
+    // The marker's own line has no room for another one.
+    let Some(end) = raw.rfind(|c| lines.ends_at(c)) else { return text.len() };
+    let line = raw.get(end..).unwrap_or_default().trim_start_matches(is_blank);
+    let begins = match line.strip_prefix(OPEN) {
+        None => OPEN.starts_with(line),
+        Some(rest) => {
+            let close = rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
+            CLOSE.starts_with(close) && (close.is_empty() || close.len() < rest.len())
+        }
+    };
+    if begins { from + end } else { text.len() }
 }
 
 /// Where in `raw` the byte `offset` of `joined` is, which [`section`] made of it; `None` if it did not.

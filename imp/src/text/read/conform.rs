@@ -9,6 +9,7 @@ use super::super::datetime::{Date, DateTime};
 use super::check;
 use super::failure::{Failure, Step, Why};
 use super::scalar::{self, Number};
+use crate::code::without_fence;
 use crate::dialect::Dialect;
 use crate::types::{Choice, Kind, Object, Pattern, Type, TypeTree};
 use crate::value::{Map, Value};
@@ -82,6 +83,10 @@ impl<'t> Conform<'t> {
     fn kind(self, value: &Value, ty: &'t Type) -> Result<Fit, Failure> {
         match &ty.kind {
             Kind::Any | Kind::Opaque | Kind::History => Ok(Fit::exact(value.clone())),
+            // Never made from text.
+            Kind::Part(_) => {
+                Err(Failure::expected("no value: an image, an audio or a file is an input's only"))
+            }
             Kind::Null => match value {
                 Value::Null => Ok(Fit::exact(Value::Null)),
                 _ => Err(Failure::expected("null")),
@@ -446,30 +451,6 @@ pub(super) fn has_kind(tree: &TypeTree, ty: &Type, value: &Value) -> bool {
         (Kind::Choice(choice), value) => scalar::equal(choice, value).is_some(),
         (Kind::Union { branches, .. }, value) => branches.iter().any(|branch| has_kind(tree, branch, value)),
         _ => false,
-    }
-}
-
-/// The code in the first Markdown fence of a text: first one with a line break behind its language, then one
-/// on a single line; the text itself without one (§8.4).
-pub(crate) fn without_fence(text: &str) -> &str {
-    let mut from = 0;
-    let mut inline = None;
-    while let Some(open) = text.get(from..).and_then(|rest| rest.find("```")) {
-        let start = from + open + 3;
-        let rest = text.get(start..).unwrap_or_default();
-        let Some(end) = rest.find("```") else { break };
-        let body = rest.get(..end).unwrap_or_default();
-        if let Some((info, code)) = body.split_once('\n') {
-            if !info.trim().contains(char::is_whitespace) {
-                return code.trim();
-            }
-        }
-        inline.get_or_insert(body);
-        from = start + end + 3;
-    }
-    match inline {
-        Some(body) => body.trim(),
-        None => text,
     }
 }
 

@@ -1,11 +1,12 @@
 //! The value of a field without a Rust type.
 
-use super::conform::{Conform, without_fence};
+use super::conform::Conform;
 use super::failure::{Failure, Why};
 use super::forgive::Slips;
 use super::parser::Parser;
 use super::scalar::{self, Number};
 use super::{Given, Input};
+use crate::code::without_fence;
 use crate::dialect::Dialect;
 use crate::types::{Checks, Kind, Type, TypeTree};
 use crate::value::{Map, Value};
@@ -250,7 +251,14 @@ impl<'t> Reader<'t> {
                 Some(value) => Ok(Value::Bool(value)),
                 None => Err(Failure::expected("boolean")),
             },
-            Kind::Date | Kind::DateTime => self.conform.value(&Value::from(trimmed), ty).map(|fit| fit.value),
+            // As it stands, else as the content of its quotes.
+            Kind::Date | Kind::DateTime => {
+                let read = |text: &str| self.conform.value(&Value::from(text), ty).map(|fit| fit.value);
+                read(trimmed).or_else(|failure| match literal(trimmed) {
+                    Some(content) => read(content.trim()),
+                    None => Err(failure),
+                })
+            }
             _ => self.container(text, ty),
         }
     }

@@ -46,6 +46,19 @@ impl Slips {
     /// for an integer.
     pub(crate) const TYPE: Slips = Slips(1 << 15);
 
+    /// No comma in front of a key in quotes.
+    pub(crate) const MISSING_COMMA: Slips = Slips(1 << 16);
+
+    /// What a salvage forgives: all of which there is one reading only. Texts without quotes, commas too many
+    /// and numbers that are not finite are guesses.
+    pub(crate) const LOOSE: Slips = Slips(
+        Slips::PLAIN.0
+            | Slips::COMMENT.0
+            | Slips::BARE_KEY.0
+            | Slips::SMART_QUOTES.0
+            | Slips::MISSING_COMMA.0,
+    );
+
     const PLAIN: Slips = Slips((1 << 6) - 1);
     const DSPY: Slips = Slips((1 << 16) - 1);
 

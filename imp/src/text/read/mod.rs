@@ -11,12 +11,13 @@ mod described;
 mod failure;
 mod forgive;
 mod from_value;
+pub(crate) mod loose;
 mod parser;
+pub(crate) mod partial;
 pub(crate) mod scalar;
 mod top;
 
 use std::borrow::Cow;
-use std::fmt;
 use std::ops::Range;
 
 use serde::de::DeserializeOwned;
@@ -24,11 +25,9 @@ use serde::de::DeserializeOwned;
 use self::failure::{Failure, Step, Why};
 use self::forgive::Slips;
 use self::parser::Parser;
-use super::bounded::Bounded;
+pub use crate::error::ReadError;
 use crate::types::{Checks, Kind, Type, TypeTree};
 use crate::value::Value;
-
-pub(crate) use self::conform::without_fence;
 
 /// What an output was written as.
 #[derive(Debug, Clone)]
@@ -55,63 +54,6 @@ pub struct ReadOptions {
     /// Whether escaped marker lines are read back.
     pub(crate) unescape: bool,
 }
-
-/// Why a text is no value of a type.
-///
-/// ```
-/// use imp::ReadError;
-///
-/// // What a retry would show the model of an output `report`.
-/// fn line(error: &ReadError) -> String {
-///     format!("- report{}: {}", error.path(), error.message())
-/// }
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReadError {
-    /// `expected integer`, `must be >= 1`.
-    pub(crate) message: String,
-    /// `integer`; empty where only a bound was broken.
-    pub(crate) expected: String,
-    /// Below the value: `.sections[2].score`; empty for the value itself.
-    pub(crate) path: String,
-    /// Bytes in the source's text.
-    pub(crate) span: Range<usize>,
-}
-
-impl ReadError {
-    /// What is wrong: `expected integer`, `must be >= 1` (the messages are Imp's).
-    pub fn message(&self) -> &str {
-        &self.message
-    }
-
-    /// What the type asks for, `integer`; empty where only a bound was broken.
-    pub fn expected(&self) -> &str {
-        &self.expected
-    }
-
-    /// The place below the value, `.sections[2].score`; empty for the value itself.
-    pub fn path(&self) -> &str {
-        &self.path
-    }
-
-    /// The bytes of the source's text that are at fault.
-    pub fn span(&self) -> Range<usize> {
-        self.span.clone()
-    }
-}
-
-/// A long message is cut in the middle; [`message`](ReadError::message) has all of it.
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.path.is_empty() {
-            return Bounded(&self.message).fmt(f);
-        }
-        let path = self.path.trim_start_matches('.');
-        write!(f, "{}: {}", Bounded(path), Bounded(&self.message))
-    }
-}
-
-impl std::error::Error for ReadError {}
 
 /// A source, as far as it can be told without a type.
 #[derive(Debug)]
@@ -308,13 +250,8 @@ pub(crate) fn entries(text: &str, options: ReadOptions) -> Result<Vec<Entry<'_>>
     let (list, open, result, _) = if repeat { read(true) } else { first };
     let mut entries = Vec::with_capacity(list.len());
     for (key, span) in list {
-        let value = text.get(span.clone()).unwrap_or_default();
-        let value = match value {
-            "None" => Cow::Borrowed("null"),
-            value if repeat => described::respelt(value, options.dialect),
-            value => Cow::Borrowed(value),
-        };
-        entries.push(Entry { key, value: Source::Json(value), span });
+        let value = entry_source(text.get(span.clone()).unwrap_or_default(), repeat, options.dialect);
+        entries.push(Entry { key, value, span });
     }
     let Err(failure) = result else { return Ok(entries) };
     // A number or a word at the very end may be half of one.
@@ -344,6 +281,15 @@ fn object_start(text: &str, dialect: crate::dialect::Dialect) -> Option<usize> {
     let end = "</think>";
     let from = if thinks { text.find(end)? + end.len() } else { 0 };
     text.get(from..)?.find('{').map(|at| from + at)
+}
+
+/// The value of an entry; `respell` if backslashes mean in it what §10 says.
+fn entry_source(text: &str, respell: bool, dialect: crate::dialect::Dialect) -> Source<'_> {
+    Source::Json(match text {
+        "None" => Cow::Borrowed("null"),
+        text if respell => described::respelt(text, dialect),
+        text => Cow::Borrowed(text),
+    })
 }
 
 impl Entry<'_> {

@@ -75,6 +75,11 @@ impl<'a> Parser<'a> {
         self.diverged && !self.loose_escapes && self.receipts.slips.in_syntax()
     }
 
+    /// Whether a string was read that means something else in a text that is no strict JSON.
+    pub(super) fn diverged(&self) -> bool {
+        self.diverged
+    }
+
     pub(super) fn with_loose_escapes(self, loose_escapes: bool) -> Self {
         Parser { loose_escapes, ..self }
     }
@@ -594,7 +599,7 @@ impl<'a> Parser<'a> {
             None => return Err(self.broken("")),
             _ if first => return Ok(true),
             Some(b']' | b'}') => return self.extra_close(close),
-            Some(byte) => return self.separator_slip(byte),
+            Some(byte) => return self.separator_slip(byte, close),
         }
         let comma = self.pos;
         self.pos += 1;
@@ -628,8 +633,12 @@ impl<'a> Parser<'a> {
     }
 
     #[cold]
-    fn separator_slip(&mut self, byte: u8) -> Result<bool, Failure> {
+    fn separator_slip(&mut self, byte: u8, close: u8) -> Result<bool, Failure> {
         let at = self.pos;
+        // What follows must be a key with its colon, so no string goes on here.
+        if close == b'}' && byte == b'"' && self.forgive(Slips::MISSING_COMMA, at) {
+            return Ok(true);
+        }
         if byte == b';' && self.forgive(Slips::SEPARATOR, at) {
             self.pos += 1;
             self.blank()?;
@@ -869,7 +878,7 @@ impl<'a> Parser<'a> {
             return Err(self.broken("something follows the value"));
         }
         let text = without_marker(after);
-        if after.is_empty() || (!text.contains(['{', '[']) && self.forgive(Slips::SURROUNDINGS, start)) {
+        if after.is_empty() || (!text.contains(['{', '[', '}']) && self.forgive(Slips::SURROUNDINGS, start)) {
             self.pos = self.text.len();
             return Ok(());
         }
@@ -889,10 +898,14 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// A text behind a value without the opening of a marker that may be in front of it, one that is not quite right.
+/// A text behind a value without the opening of an end marker that may be in front of it, one that is not quite
+/// right or breaks off. Another output's marker is none: its value would be lost.
 fn without_marker(text: &str) -> &str {
-    let name = text.trim_start_matches('[').trim_start();
-    if name.starts_with('#') { name } else { text }
+    let Some(name) = text.trim_start_matches('[').trim_start().strip_prefix('#') else { return text };
+    let name = name.trim_start_matches(['#', ' ']);
+    let end = name.find(|c: char| c != '_' && !c.is_alphanumeric()).unwrap_or(name.len());
+    let word = name.get(..end).unwrap_or_default();
+    if word == "completed" || (end == name.len() && "completed".starts_with(word)) { name } else { text }
 }
 
 /// How many bytes from the front a string that ends with `close` goes on with, at least.

@@ -1,7 +1,7 @@
 #![allow(clippy::float_cmp, reason = "what is read is the float exactly")]
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
 use std::net::IpAddr;
 
 use schemars::JsonSchema;
@@ -584,6 +584,24 @@ fn where_anything_is_welcome_json_is_looked_for() {
             Ok(want),
             "{given}"
         );
+    }
+}
+
+#[test]
+fn an_end_marker_that_is_not_quite_right_may_follow_a_value() {
+    for (marker, fits) in [
+        ("[[ ## completed # ]]", true),
+        ("[ ## completed ## ]]", true),
+        ("[[## completed ##]]", true),
+        ("[[ ## compl", true),
+        ("[[ ##", true),
+        // The value behind it would be lost.
+        ("[[ ## source # ]]\n0", false),
+        ("[[ ##source ## ]]\n0", false),
+        ("[[ ## co", true),
+        ("[[ ## co ]]\n0", false),
+    ] {
+        assert_eq!(described::json(&format!("[1]\n\n{marker}"), Dspy).is_ok(), fits, "{marker}");
     }
 }
 

@@ -1,28 +1,26 @@
-//! Lines inside a text that could be taken for a marker.
+//! Parts of a text that could be taken for a marker.
 //!
 //! A line that is white space, any number of backslashes, `[[`, blanks and `##` gets one more backslash in
-//! front of `[[`, and reading takes exactly one away. The spelling of what follows does not matter, so that
-//! whatever a lenient reader may one day take for a marker is escaped already; `[[1, 2]]` never is.
+//! front of `[[`, and so does, anywhere in a line, all that a lenient reader takes for a marker
+//! ([`marker`](crate::text::marker)); reading takes exactly one away. `[[1, 2]]` is never escaped.
 
 use std::borrow::Cow;
 
-use memchr::memmem;
+use crate::text::marker::{self, is_blank, is_separator};
 
-/// White space as a reader may see it: also what only Python's `splitlines` and some models use.
-fn is_blank(c: char) -> bool {
-    c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}' | '\u{200b}' | '\u{2060}' | '\u{feff}')
-}
-
-/// The `[[` at `at`: where its backslashes begin, if it begins a line that could be taken for a marker.
+/// The run of `count` brackets at `at`: where its backslashes begin, if it could be taken for a marker.
 ///
-/// Both looks are over blanks and backslashes only, and no two hits share one, so a whole text costs one pass.
-fn marker_at(text: &str, at: usize) -> Option<usize> {
-    let after = text.get(at + 2..)?.trim_start_matches(|c| c != '\n' && c != '\r' && is_blank(c));
-    if !after.starts_with("##") {
-        return None;
-    }
+/// All looks are over blanks, backslashes and one name only, so a whole text costs one pass.
+fn marker_at(text: &str, at: usize, count: usize) -> Option<usize> {
     let before = text.get(..at)?;
     let unescaped = before.trim_end_matches('\\');
+    if marker::marker_at(text, at, count).is_some() {
+        return Some(unescaped.len());
+    }
+    let after = text.get(at + 2..)?.trim_start_matches(|c| c != '\n' && c != '\r' && is_blank(c));
+    if count != 2 || !after.starts_with("##") {
+        return None;
+    }
     let indent = unescaped.trim_end_matches(|c| c != '\n' && c != '\r' && is_blank(c));
     // A separator that is no `\n` is a blank here; a line may begin behind any of them.
     let starts_line = indent.is_empty()
@@ -31,26 +29,27 @@ fn marker_at(text: &str, at: usize) -> Option<usize> {
     starts_line.then_some(unescaped.len())
 }
 
-/// What Python's `splitlines` takes for the end of a line, beside `\n` and `\r`.
-fn is_separator(c: char) -> bool {
-    matches!(c, '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+/// The runs of brackets that could be taken for a marker.
+fn found(text: &str) -> impl Iterator<Item = (usize, usize)> {
+    marker::openings(text).filter(|&(at, count)| marker_at(text, at, count).is_some())
 }
 
-/// Whether any line could be taken for a marker.
+/// Whether anything could be taken for a marker.
 pub(crate) fn has_markers(text: &str) -> bool {
-    memmem::find_iter(text.as_bytes(), "[[").any(|at| marker_at(text, at).is_some())
+    found(text).next().is_some()
 }
 
-/// Escapes the marker lines in `out` from the byte `from` on.
+/// Escapes the markers in `out` from the byte `from` on.
 pub(crate) fn escape_markers(out: &mut String, from: usize) {
-    replace_openings(out, from, "\\[[");
+    replace_openings(out, from, |count| if count == 2 { "\\[[" } else { "\\[" });
 }
 
 /// Does the same in a JSON text, in JSON's own way: a string in it may hold a line end that JSON does not escape.
 ///
 /// `line_ends` says that the reader cuts lines where Python does, so that such a character would become `\n`.
 pub(super) fn escape_json(out: &mut String, from: usize, line_ends: bool) {
-    replace_openings(out, from, "[\\u005b");
+    // The second of two brackets, so that the text stays readable.
+    replace_openings(out, from, |count| if count == 2 { "[\\u005b" } else { "\\u005b" });
     let json = out.get(from..).unwrap_or_default();
     if line_ends && json.contains(is_separator) {
         let json =
@@ -60,37 +59,33 @@ pub(super) fn escape_json(out: &mut String, from: usize, line_ends: bool) {
     }
 }
 
-/// Writes `with` in place of the `[[` that begin a marker line.
-fn replace_openings(out: &mut String, from: usize, with: &str) {
+/// Writes `with` in place of the brackets that open a marker.
+fn replace_openings(out: &mut String, from: usize, with: impl Fn(usize) -> &'static str) {
     let Some(text) = out.get(from..) else { return };
-    if memchr::memchr(b'[', text.as_bytes()).is_none() {
+    let mut places = found(text).peekable();
+    if places.peek().is_none() {
         return;
     }
-    let places: Vec<usize> =
-        memmem::find_iter(text.as_bytes(), "[[").filter(|&at| marker_at(text, at).is_some()).collect();
-    if places.is_empty() {
-        return;
-    }
-    let mut escaped = String::with_capacity(text.len() + places.len() * with.len());
+    let mut escaped = String::with_capacity(text.len() + 16);
     let mut done = 0;
-    for at in places {
+    for (at, count) in places {
         escaped.push_str(text.get(done..at).unwrap_or_default());
-        escaped.push_str(with);
-        done = at + 2;
+        escaped.push_str(with(count));
+        done = at + count;
     }
     escaped.push_str(text.get(done..).unwrap_or_default());
     out.truncate(from);
     out.push_str(&escaped);
 }
 
-/// Takes one backslash from each escaped marker line: the inverse of [`escape_markers`].
+/// Takes one backslash from each escaped marker: the inverse of [`escape_markers`].
 pub(crate) fn unescape_markers(text: &str) -> Cow<'_, str> {
     if memchr::memchr(b'\\', text.as_bytes()).is_none() {
         return text.into();
     }
-    let mut escaped = memmem::find_iter(text.as_bytes(), "\\[[")
-        .map(|at| at + 1)
-        .filter(|&at| marker_at(text, at).is_some())
+    let mut escaped = found(text)
+        .map(|(at, _)| at)
+        .filter(|&at| text.get(..at).is_some_and(|t| t.ends_with('\\')))
         .peekable();
     if escaped.peek().is_none() {
         return text.into();
@@ -103,6 +98,17 @@ pub(crate) fn unescape_markers(text: &str) -> Cow<'_, str> {
     }
     out.push_str(text.get(done..).unwrap_or_default());
     out.into()
+}
+
+/// How much of the front of a text [`unescape_markers`] reads as it will with any text behind it: what is in
+/// front of backslashes that may yet stand before a marker.
+pub(crate) fn certain_unescaped(text: &str) -> usize {
+    // No marker has a backslash in it, so only the last one can matter.
+    let Some(last) = memchr::memrchr(b'\\', text.as_bytes()) else { return text.len() };
+    let (before, after) = text.split_at(last + 1);
+    let count = after.bytes().take_while(|byte| *byte == b'[').count();
+    let is_one = (1..=2).contains(&count) && marker_at(text, last + 1, count).is_some();
+    if !is_one && marker::may_become(after) { before.trim_end_matches('\\').len() } else { text.len() }
 }
 
 #[cfg(test)]
@@ -123,7 +129,10 @@ mod tests {
             ("", ""),
             ("[[1, 2], [3]]", "[[1, 2], [3]]"),
             ("[[ # x ]]", "[[ # x ]]"),
-            ("see [[ ## a ## ]]", "see [[ ## a ## ]]"),
+            ("see [[ ## a ]", "see [[ ## a ]"),
+            ("see [[ ## a ## ]]", "see \\[[ ## a ## ]]"),
+            ("**[[## A b ##]]**", "**\\[[## A b ##]]**"),
+            ("- [ ## a ## ] \\[[ ## b ]]", "- \\[ ## a ## ] \\\\[[ ## b ]]"),
             ("[[ ## a ## ]]", "\\[[ ## a ## ]]"),
             ("x\n  [[##A##]] y\nz", "x\n  \\[[##A##]] y\nz"),
             ("\\[[ ## a ## ]]", "\\\\[[ ## a ## ]]"),
@@ -158,10 +167,7 @@ mod tests {
                 text.push_str(parts[usize::try_from(seed >> 40).unwrap() % parts.len()]);
             }
             let escaped = escape(&text);
-            assert!(
-                memmem::find_iter(escaped.as_bytes(), "[[")
-                    .all(|at| { marker_at(&escaped, at).is_none_or(|start| start < at) })
-            );
+            assert!(found(&escaped).all(|(at, _)| escaped[..at].ends_with('\\')), "{escaped:?}");
             assert_eq!(unescape_markers(&escaped), text);
         }
     }

@@ -3,6 +3,7 @@
 mod data;
 mod escape;
 mod json;
+mod parts;
 mod top;
 mod value;
 mod xml;
@@ -12,10 +13,11 @@ use serde::Serialize;
 use super::number::{Float, push_float};
 use crate::dialect::Dialect;
 use crate::error::WriteError;
+use crate::message::Part;
 use crate::types::{Checks, Kind, TypeTree};
 use crate::value::Value;
 
-pub(crate) use escape::{escape_markers, has_markers, unescape_markers};
+pub(crate) use escape::{certain_unescaped, escape_markers, has_markers, unescape_markers};
 pub(crate) use json::{JsonWriter, Layout};
 pub(crate) use value::to_value;
 
@@ -65,6 +67,8 @@ pub struct FieldWriter<'a> {
     /// The name of the element; in XML only.
     tag: &'a str,
     presence: Presence,
+    /// Where images, audios and files go, with the text between them; nowhere by default.
+    parts: Option<&'a mut Vec<Part>>,
     not_finite: NotFinite,
 }
 
@@ -93,8 +97,17 @@ impl<'a> FieldWriter<'a> {
         tree: &'a TypeTree,
         escape: bool,
     ) -> Self {
-        let not_finite = NotFinite::Written;
-        FieldWriter { out, form, dialect, tree, escape, tag: "", presence: Presence::Absent, not_finite }
+        FieldWriter {
+            out,
+            form,
+            dialect,
+            tree,
+            escape,
+            tag: "",
+            presence: Presence::Absent,
+            not_finite: NotFinite::Written,
+            parts: None,
+        }
     }
 
     /// Writes the field as the XML element `tag`; for a type whose values are lists or objects.
@@ -134,6 +147,12 @@ impl<'a> FieldWriter<'a> {
         Ok(())
     }
 
+    /// The same with a place for images, audios and files.
+    pub(crate) fn with_parts(mut self, parts: &'a mut Vec<Part>) -> Self {
+        self.parts = Some(parts);
+        self
+    }
+
     /// The field has no value: nothing is written. This is the default.
     pub fn absent(&mut self) {
         self.presence = Presence::Absent;
@@ -150,9 +169,10 @@ impl<'a> FieldWriter<'a> {
     /// The value's own `Serialize` refuses, or a map has keys that are no text.
     pub fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
         let dated = self.dialect == Dialect::Dspy && self.tree.dated;
-        if self.form == Form::Xml || dated || self.tree.own {
+        if self.form == Form::Xml || dated || self.tree.own || self.tree.parts {
             // DSPy spells dates its own way, and a serializer cannot see that a text is one; what an XML
-            // element looks like depends on the value's type; of tool calls only a part is shown.
+            // element looks like depends on the value's type; of tool calls only a part is shown; a content part has
+            // no text.
             let value = to_value(value)?;
             return self.data(&value);
         }
@@ -171,6 +191,10 @@ impl<'a> FieldWriter<'a> {
     pub(crate) fn data(&mut self, value: &Value) -> Result<(), WriteError> {
         if self.form == Form::Xml && self.not_finite != NotFinite::Written && !is_finite(value, 0) {
             return Err(not_finite());
+        }
+        // A text or a number is none, and most values are one.
+        if matches!(value, Value::List(_) | Value::Map(_) | Value::Part(_)) && parts::has_part(value) {
+            return parts::write(self, value);
         }
         let start = self.out.len();
         let result = if self.form == Form::Xml { xml::write(self, value) } else { data::write(self, value) };
@@ -230,7 +254,7 @@ impl<'a> FieldWriter<'a> {
         self.presence = Presence::Present;
         // Code is its source, without the fence that a model or a file put around it (§2.1).
         let is_code = matches!(self.tree.present(&self.tree.root).kind, Kind::Code { .. });
-        let text = if is_code { super::read::without_fence(text) } else { text };
+        let text = if is_code { crate::code::without_fence(text) } else { text };
         let is_bare = self.tree.is_bare_text();
         // DSPy quotes nothing; where its prompts are not asked for to the byte, a choice that would be lost is.
         let is_choice = matches!(self.tree.present(&self.tree.root).kind, Kind::Choice(_));

@@ -236,6 +236,16 @@ pub(crate) fn scalar<'x>(
     text: &'x str,
     dialect: Dialect,
 ) -> Cow<'x, str> {
+    scalar_inside(tree, place, text, dialect, LIST_ROOM)
+}
+
+fn scalar_inside<'x>(
+    tree: &TypeTree,
+    place: Option<&Type>,
+    text: &'x str,
+    dialect: Dialect,
+    room: usize,
+) -> Cow<'x, str> {
     let quote = |text: &str| {
         let mut out = String::with_capacity(text.len() + 2);
         push_string(&mut out, text);
@@ -255,8 +265,8 @@ pub(crate) fn scalar<'x>(
     match &ty.kind {
         Kind::List { .. } | Kind::Tuple(_) if text.is_empty() => "[]".into(),
         Kind::Object(_) | Kind::Map { .. } if text.is_empty() => "{}".into(),
-        Kind::List { items, .. } if is_one_item(text, dialect) => {
-            format!("[{}]", scalar(tree, items.as_deref(), text, dialect)).into()
+        Kind::List { items, .. } if room > 0 && is_one_item(text, dialect) => {
+            format!("[{}]", scalar_inside(tree, items.as_deref(), text, dialect, room - 1)).into()
         }
         Kind::Choice(choice) => match scalar::member(choice, text, dialect, true) {
             Some(member) if dialect == Dialect::Plain || !matches!(member.value, Value::String(_)) => {
@@ -335,6 +345,9 @@ fn union<'x>(tree: &TypeTree, branches: &[Type], text: &'x str) -> Cow<'x, str> 
         None => anything(text, takes),
     }
 }
+
+/// How many lists a text may be the only item of, one inside the other: a list of itself would be endless.
+const LIST_ROOM: usize = 128;
 
 /// How many unions may be one inside the other, without anything between.
 const UNION_ROOM: usize = 4;

@@ -1,8 +1,0 @@
-//! What the compiler says of mistakes: `ui/TOPIC/BEHAVIOUR.rs` with its `.stderr`.
-//!
-//! `TRYBUILD=overwrite cargo test -p imp-tests --test ui` writes the messages anew: read them in the diff.
-
-#[test]
-fn ui() {
-    trybuild::TestCases::new().compile_fail("ui/*/*.rs");
-}
