@@ -4,7 +4,7 @@
 //! A type becomes a JSON Schema, like every Rust type, and from there on nobody can tell where it came
 //! from. Words of the corpus: `str int float bool datetime date any history reasoning tool_calls`,
 //! `{"optional" | "list" | "dict": T}`, `{"literal": […]}`, `{"enum": …}`, `{"object": …}`,
-//! `{"union": […]}`. Imp's: the written types of [`spec_text`](crate::spec_text), `code` with a
+//! `{"union": […]}`. Imp's: the written types of [`spec_text`](super::line), `code` with a
 //! `language`, `null`, and the constraints that describe a type (`enum`, `items`, `properties`,
 //! `additional_properties`, `any_of`). Ours: `{"schema": JSON Schema}`.
 
@@ -13,12 +13,12 @@ use std::sync::Arc;
 
 use serde_json::{Map as JsonMap, Value as Json, json};
 
+use super::line::parse_type;
+use super::rules::{self, twice};
 use crate::docs::cleandoc;
 use crate::error::SpecError;
 use crate::nearest::remedy;
-use crate::schema_rules::{self, twice};
 use crate::spec::{Constraint, FieldSpec, SignatureSpec};
-use crate::spec_text::parse_type;
 use crate::text::read::check_value;
 use crate::types::{AnswerShape, Checks, Kind, Number, PartKind, Property, Type, TypeTree, check_depth, key};
 use crate::value::{Map, Value};
@@ -415,7 +415,7 @@ impl Types {
             "object" => self.named(body, |types, name, body| types.named_object(name, body, depth)),
             "code" => Ok(code(body.as_str().ok_or("a `code` type names its language")?)),
             "schema" if body.is_object() || body.is_boolean() => {
-                schema_rules::check(body)?;
+                rules::check(body)?;
                 Ok(body.clone())
             }
             "schema" => Err("a `schema` is a JSON Schema".to_owned()),

@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value as Json};
 
 use crate::nearest::nearest;
+use crate::spec::leaves_nothing;
 use crate::types::{Number, key};
 
 /// Keywords that assert nothing.
@@ -359,15 +360,6 @@ const TYPE_WORDS: [(&str, &[&str]); 5] = [
     ("array", &LISTED),
     ("object", &KEYED),
 ];
-
-/// Whether no number is between two bounds; `open` where one of them is itself excluded.
-pub(crate) fn leaves_nothing(low: Number, high: Number, open: bool) -> bool {
-    match low.compare(high) {
-        Some(Ordering::Greater) | None => true,
-        Some(Ordering::Equal) => open,
-        Some(Ordering::Less) => false,
-    }
-}
 
 /// The first value that is there a second time; 1 and 1.0 are one value.
 pub(crate) fn twice<'j>(values: impl IntoIterator<Item = &'j Json>) -> Option<&'j Json> {

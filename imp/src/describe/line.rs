@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 
-use crate::described::Types;
+use super::data::Types;
 use crate::error::SpecError;
 use crate::nearest::nearest;
 use crate::spec::{FieldSpec, SignatureSpec};
@@ -18,7 +18,7 @@ const DEPTH: usize = 32;
 const WINDOW: usize = 200;
 
 /// The words of types, as they may be written, and what they are in the language of
-/// [`described`](crate::described).
+/// [`described`](super::data).
 const TYPES: [(&str, &str); 14] = [
     ("string", "str"),
     ("str", "str"),
