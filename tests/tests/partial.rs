@@ -47,11 +47,11 @@ impl Reader {
         .unwrap()
     }
 
-    /// Whether something in a whole reply waits for its end, which nobody has told of: the meaning of a
-    /// backslash, which a slip behind the object would change.
+    /// Whether something in a whole reply waits for its end, which nobody has told of: a section behind which
+    /// no marker closes it, or the meaning of a backslash, which a slip behind the object would change.
     fn waits(&self, reply: &str) -> bool {
         match self {
-            Reader::Chat(_) => false,
+            Reader::Chat(_) => !reply.contains("\n[[ ## completed ## ]]"),
             Reader::Json(json) => {
                 json.dialect() == Dialect::Dspy
                     && ["\\f", "\\/", "\\n\""].iter().any(|end| reply.contains(end))
@@ -253,6 +253,19 @@ fn every_front_of_a_json_reply() {
 
 const SEEDS: u64 = 60;
 
+/// Whether two keys of a map are one where the white space at their end is cut off: of two equal keys the last
+/// counts, which no front can know.
+fn has_twins(value: &Value) -> bool {
+    match value {
+        Value::List(items) => items.iter().any(has_twins),
+        Value::Map(map) => {
+            let keys: std::collections::BTreeSet<_> = map.keys().map(str::trim_end).collect();
+            keys.len() < map.len() || map.iter().any(|(_, value)| has_twins(value))
+        }
+        _ => false,
+    }
+}
+
 /// A reply with some of what a model may do to JSON.
 fn with_slips(rng: &mut Rng, reply: &str) -> String {
     let table = [
@@ -309,6 +322,9 @@ fn every_front_of_generated_replies() {
         let described = Described::any(&mut rng, Types::All);
         let spec = data(&described.json);
         let values = Described::values(&mut rng, &described.outputs);
+        if values.iter().any(|(_, value)| has_twins(value)) {
+            continue;
+        }
         for reader in Reader::all() {
             let reply = reader.write(&spec, &values);
             if reader.whole(&spec, &reply).is_err() {

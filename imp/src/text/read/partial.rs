@@ -160,6 +160,7 @@ impl<'a> Front<'a> {
             Peek::Bare => self.parser.bare_value().ok()?,
             Peek::String => {
                 let start = self.parser.pos;
+                self.slipped |= self.parser.byte() != Some(b'"');
                 match self.parser.string() {
                     Ok(text) => Value::String(text.into_owned()),
                     Err(_) => return Some(Node::text(self.open_string(start))),
@@ -318,7 +319,14 @@ impl<'t> Fit<'t> {
         let node = match node {
             // The Rust type will read it, and knows more of itself than its schema does.
             Node::Whole(value) if typed => return Some(value),
-            Node::Whole(value) => return self.conform.value(&value, ty).ok().map(|fit| fit.value),
+            Node::Whole(value) => match (self.conform.value(&value, ty), value) {
+                (Ok(fit), _) => return Some(fit.value),
+                // Not of the type as a whole, but what was certain of it before stays so.
+                (Err(_), Value::String(text)) => Node::Text(text),
+                (Err(_), Value::List(items)) => Node::List(items, None),
+                (Err(_), Value::Map(map)) => Node::Map(map, None),
+                (Err(_), _) => return None,
+            },
             node => node,
         };
         let ty = self.conform.tree.present(ty);
@@ -476,7 +484,12 @@ fn common_part<'a>(
         Part::Whole(source) => super::read_value(&source, tree, None, options).ok(),
         Part::Front(value) => Some(value),
     };
-    common(value(a)?, value(b)?).map(Part::Front)
+    match (value(a), value(b)) {
+        (Some(a), Some(b)) => common(a, b).map(Part::Front),
+        // Read so, the reply is a failure.
+        (Some(value), None) | (None, Some(value)) if is_whole => Some(Part::Front(value)),
+        _ => None,
+    }
 }
 
 /// What is certain of a value that is an entry of a JSON object.
