@@ -142,16 +142,13 @@ fn sections<'r>(chat: &Chat, spec: &SignatureSpec, front: &'r str, shape: Shape)
         let place = at.and_then(|at| Some((spec.outputs.get(at)?, parts.get_mut(at)?)));
         // The first section of a name wins, even an empty one.
         let Some((field, part @ None)) = place else { continue };
-        *part = match markers.peek() {
-            Some(next) => {
-                let (text, _) = scan::section(front, marker.end, next.line, lines);
-                Some(Part::Whole(Source::Text(text)))
-            }
-            None => {
-                let to = scan::certain_end(front, marker.end, lines);
-                let (text, _) = scan::section(front, marker.end, to, lines);
-                partial::section(&text, &field.tree, options(chat), shape).map(Part::Front)
-            }
+        *part = if let Some(next) = markers.peek() {
+            let (text, _) = scan::section(front, marker.end, next.line, lines);
+            Some(Part::Whole(Source::Text(text)))
+        } else {
+            let to = scan::certain_end(front, marker.end, lines);
+            let (text, _) = scan::section(front, marker.end, to, lines);
+            partial::section(&text, &field.tree, options(chat), shape).map(Part::Front)
         };
     }
     parts

@@ -115,7 +115,13 @@ impl<'a> Front<'a> {
     /// it would be with any text behind what there is, and whether there is another; `None` if that is not
     /// certain.
     fn more(&mut self, close: u8, first: bool, end: usize) -> (bool, Option<bool>) {
-        let more = self.parser.more(close, first);
+        let mut more = self.parser.more(close, first);
+        if more.is_err() && self.parser.rest().starts_with("/*") {
+            // A comment that does not end yet is not there yet.
+            self.parser.text = self.parser.text.get(..self.parser.pos).unwrap_or_default();
+            self.parser.pos = end;
+            more = self.parser.more(close, first);
+        }
         let behind = self.parser.text.get(end..).unwrap_or_default().trim_start();
         let comma = behind.starts_with([',', ';']);
         // Without a comma, the next word decides whether a text without quotes goes on: `1 null`, `1 nullable`.
@@ -315,10 +321,10 @@ impl<'t> Fit<'t> {
     }
 
     fn node(self, node: Node, ty: &'t Type) -> Option<Value> {
-        let typed = self.shape == Shape::Typed;
+        let for_rust = self.shape == Shape::Typed;
         let node = match node {
             // The Rust type will read it, and knows more of itself than its schema does.
-            Node::Whole(value) if typed => return Some(value),
+            Node::Whole(value) if for_rust => return Some(value),
             Node::Whole(value) => match (self.conform.value(&value, ty), value) {
                 (Ok(fit), _) => return Some(fit.value),
                 // Not of the type as a whole, but what was certain of it before stays so.
@@ -332,22 +338,22 @@ impl<'t> Fit<'t> {
         let ty = self.conform.tree.present(ty);
         match (node, &ty.kind) {
             (Node::Text(text), Kind::String | Kind::Reasoning) => {
-                (!typed || is_plain_text(ty)).then_some(Value::String(text))
+                (!for_rust || is_plain_text(ty)).then_some(Value::String(text))
             }
-            (node, Kind::Any) => Some(node.into_value()),
-            (node, Kind::Opaque | Kind::History) if !typed => Some(node.into_value()),
-            (node @ Node::List(..), Kind::List { items: None, .. })
+            (node, Kind::Opaque | Kind::History) if !for_rust => Some(node.into_value()),
+            (node, Kind::Any)
+            | (node @ Node::List(..), Kind::List { items: None, .. })
             | (node @ Node::Map(..), Kind::Map { values: None, .. }) => Some(node.into_value()),
             (Node::List(items, last), Kind::List { items: Some(ty), .. }) => {
                 Some(self.list(items, last, std::iter::repeat(&**ty)))
             }
-            (Node::List(items, last), Kind::Tuple(types)) if !typed => {
+            (Node::List(items, last), Kind::Tuple(types)) if !for_rust => {
                 Some(self.list(items, last, types.iter()))
             }
             (Node::Map(map, last), Kind::Map { values: Some(ty), .. }) => {
                 Some(self.map(map, last, |_| Some(&**ty)))
             }
-            (Node::Map(map, last), Kind::Object(object)) if !typed => Some(self.map(map, last, |key| {
+            (Node::Map(map, last), Kind::Object(object)) if !for_rust => Some(self.map(map, last, |key| {
                 object.properties.iter().find(|property| property.name == key).map(|property| &property.ty)
             })),
             _ => None,
