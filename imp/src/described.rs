@@ -18,7 +18,7 @@ use crate::nearest::remedy;
 use crate::spec::{Constraint, FieldSpec, SignatureSpec};
 use crate::spec_text::parse_type;
 use crate::text::docs::cleandoc;
-use crate::types::{AnswerShape, Checks, Kind, Number, Type, TypeTree, check_depth, key};
+use crate::types::{AnswerShape, Checks, Kind, Number, PartKind, Type, TypeTree, check_depth, key};
 use crate::value::{Map, Value};
 use crate::{history, reasoning, tool_calls};
 
@@ -41,7 +41,7 @@ const FIELD_KEYS: [&str; 11] = [
 ];
 const TYPE_KEYS: [&str; 9] =
     ["optional", "list", "dict", "literal", "enum", "object", "union", "schema", "code"];
-const WORDS: [&str; 20] = [
+const WORDS: [&str; 23] = [
     "str",
     "int",
     "float",
@@ -59,6 +59,9 @@ const WORDS: [&str; 20] = [
     "object",
     "array",
     "code",
+    "image",
+    "audio",
+    "file",
     "null",
     "union",
     "map",
@@ -425,6 +428,7 @@ impl Types {
             "any" => json!({}),
             "object" => json!({ "type": "object", "additionalProperties": true }),
             "array" => json!({ "type": "array" }),
+            "image" | "audio" | "file" => json!({ "type": "object", key::KIND: word }),
             "reasoning" => reasoning::schema(),
             "code" => code("python"),
             "history" => history::schema(),
@@ -908,6 +912,9 @@ fn described_type(tree: &TypeTree, ty: &Type, depth: usize) -> Option<Json> {
         Kind::Reasoning => json!("reasoning"),
         Kind::History => json!("history"),
         Kind::ToolCalls => json!("tool_calls"),
+        Kind::Part(PartKind::Image) => json!("image"),
+        Kind::Part(PartKind::Audio) => json!("audio"),
+        Kind::Part(PartKind::File) => json!("file"),
         Kind::Code { language } => json!({ "code": language }),
         Kind::Choice(choice) => {
             let members = choice.members.iter();
@@ -1005,7 +1012,8 @@ fn bounds(ty: &Type) -> Vec<Json> {
 /// A value in the encoding of the corpus, which JSON alone cannot carry.
 fn encode(value: &Value) -> Json {
     match value {
-        Value::Null => Json::Null,
+        // Data is read from text, and a part never is.
+        Value::Null | Value::Part(_) => Json::Null,
         Value::Bool(value) => json!(value),
         Value::Int(value) => match i64::try_from(*value) {
             Ok(small) => json!(small),

@@ -238,6 +238,12 @@ impl ParseError {
         self
     }
 
+    /// The same with a text before its message.
+    pub(crate) fn prefixed(mut self, text: &str) -> Self {
+        self.0.message.insert_str(0, text);
+        self
+    }
+
     pub(crate) fn with_failures(mut self, failures: Vec<FieldFailure>) -> Self {
         self.0.failures = failures;
         self

@@ -35,8 +35,10 @@
 //! | --- | --- |
 //! | declare a signature, and every attribute | [`derive@Signature`] |
 //! | describe one at run time, by text or by data | [`SignatureSpec`], [`Fields`] |
-//! | make messages and read replies without a model | [`Chat`], [`Json`], [`Xml`] |
-//! | call a model | [`Predict`], [`ChainOfThought`], [`Prediction`] |
+//! | make messages and read replies without a model | [`Chat`], [`Json`], [`Xml`], [`SingleField`] |
+//! | call a model | [`Predict`], [`ChainOfThought`], [`TwoStep`], [`Prediction`] |
+//! | give an image, a recording, a document | [`Image`], [`Audio`], [`File`] |
+//! | ask for source code | [`Code`], [`language`] |
 //! | choose a model, or bring your own | [`OpenAi`], [`LanguageModel`], [`lm`] |
 //! | test without a model | [`Script`] |
 //! | see what went wrong | [`Error`], [`ParseError`], [`FormatError`], [`SpecError`], [`LmError`] |
@@ -51,12 +53,14 @@ extern crate self as imp;
 
 mod adapter;
 mod bounds;
+mod code;
 mod described;
 mod dialect;
 mod error;
 mod field;
 mod fields;
 mod history;
+mod media;
 mod message;
 mod meta;
 mod nearest;
@@ -71,6 +75,7 @@ mod types;
 mod value;
 mod variants;
 
+pub mod language;
 pub mod lm;
 
 #[doc(hidden)]
@@ -85,9 +90,12 @@ pub use adapter::record::{
     Describe, FieldReader, InputType, Inputs, OutputSignature, OutputType, Outputs, PartOf, Record, Section,
     Signature,
 };
+pub use adapter::single_field::SingleField;
+pub use adapter::two_step::TwoStepPrompt;
 pub use adapter::typed::read_reply;
 pub use adapter::xml::Xml;
 pub use bounds::{FloatType, LengthType, NumericType, TextType};
+pub use code::Code;
 pub use dialect::Dialect;
 pub use error::{
     FieldFailure, FormatError, MissingFields, ParseError, ParseErrorKind, SpecError, WriteError,
@@ -101,12 +109,14 @@ pub use lm::{
     Capabilities, Choice, Completion, Config, FinishReason, LanguageModel, LmError, LmErrorKind, OpenAi,
     Request, ResponseFormat, Script, Usage,
 };
+pub use media::{Audio, File, Image, MediaError, MediaErrorKind};
 pub use message::{Content, Message, Part, Role, Text, ToolCall};
 pub use program::call::Call;
 pub use program::chain_of_thought::{ChainOfThought, Reasoned};
 pub use program::error::{Error, ErrorKind};
 pub use program::predict::Predict;
 pub use program::prediction::Prediction;
+pub use program::two_step::{TwoStep, TwoStepPrediction};
 pub use reasoning::Reasoning;
 pub use reply::Reply;
 pub use spec::{Constraint, FieldSpec, SignatureSpec};

@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::media::{Audio, File, Image};
+use crate::text::scan::trim;
 use crate::value::Map;
 
 /// Who a message is from.
@@ -163,8 +165,20 @@ impl Content {
             Content::Text(text) => Cow::Borrowed(text),
             Content::Parts(parts) => match parts.as_slice() {
                 [Part::Text(text)] => Cow::Borrowed(text),
-                parts => Cow::Owned(parts.iter().map(|Part::Text(text)| &**text).collect()),
+                parts => {
+                    Cow::Owned(parts.iter().filter_map(|part| part.as_text().map(Text::as_str)).collect())
+                }
             },
+        }
+    }
+
+    /// Whether nothing is said but white space.
+    pub(crate) fn is_blank(&self) -> bool {
+        match self {
+            Content::Text(text) => trim(text).is_empty(),
+            Content::Parts(parts) => {
+                parts.iter().all(|part| part.as_text().is_some_and(|text| trim(text).is_empty()))
+            }
         }
     }
 }
@@ -181,6 +195,21 @@ impl<T: Into<Text>> From<T> for Content {
 pub enum Part {
     /// A text.
     Text(Text),
+    /// An image.
+    Image(Image),
+    /// A recording.
+    Audio(Audio),
+    /// A document.
+    File(File),
+}
+
+impl Part {
+    fn as_text(&self) -> Option<&Text> {
+        match self {
+            Part::Text(text) => Some(text),
+            _ => None,
+        }
+    }
 }
 
 /// One message of a conversation.
@@ -244,7 +273,14 @@ impl Message {
     pub(crate) fn share(&mut self) {
         match &mut self.content {
             Content::Text(text) => text.share(),
-            Content::Parts(parts) => parts.iter_mut().for_each(|Part::Text(text)| text.share()),
+            Content::Parts(parts) => {
+                for part in parts {
+                    // The others are shared from the start.
+                    if let Part::Text(text) = part {
+                        text.share();
+                    }
+                }
+            }
         }
     }
 

@@ -76,10 +76,14 @@ pub(crate) enum Slot {
     XmlSystemDspy,
     XmlRequirementsPlain,
     XmlRequirementsDspy,
+    SingleFieldSystemPlain,
+    SingleFieldSystemDspy,
+    TwoStepSystemPlain,
+    TwoStepSystemDspy,
 }
 
 impl Slot {
-    const COUNT: usize = Slot::XmlRequirementsDspy as usize + 1;
+    const COUNT: usize = Slot::TwoStepSystemDspy as usize + 1;
 }
 
 impl Rendered {

@@ -14,7 +14,7 @@ use crate::value::Value;
 
 /// The `x-imp-…` schema keys by which `imp`'s own types say what they are.
 pub(crate) mod key {
-    /// `reasoning`, `code`, `history`, `tool_calls`.
+    /// `reasoning`, `code`, `history`, `tool_calls`, `image`, `audio`, `file`.
     pub(crate) const KIND: &str = "x-imp-kind";
     /// The programming language of a code field.
     pub(crate) const LANGUAGE: &str = "x-imp-language";
@@ -50,6 +50,7 @@ pub(crate) fn check_depth(json: &Json, what: &str) -> Result<(), String> {
 
 /// A type with the named types that it refers to.
 #[derive(Debug, Clone)]
+#[allow(clippy::struct_excessive_bools, reason = "each says of one thing whether it occurs")]
 pub(crate) struct TypeTree {
     /// The type itself.
     pub(crate) root: Type,
@@ -59,6 +60,8 @@ pub(crate) struct TypeTree {
     pub(crate) checked: bool,
     /// Whether a date or time occurs anywhere.
     pub(crate) dated: bool,
+    /// Whether an image, an audio or a file occurs anywhere.
+    pub(crate) parts: bool,
     /// Whether a history or tool calls occur anywhere.
     pub(crate) own: bool,
 }
@@ -124,8 +127,18 @@ pub(crate) enum Kind {
     History,
     /// Tool calls asked for by the model.
     ToolCalls,
+    /// An image, a recording or a document.
+    Part(PartKind),
     /// A shape that is not understood: kept as its schema, read by serde alone.
     Opaque,
+}
+
+/// What a part of a message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PartKind {
+    Image,
+    Audio,
+    File,
 }
 
 /// The members of a [`Kind::Choice`], in declared order.
@@ -422,6 +435,7 @@ impl TypeTree {
 /// the same depth.
 const DEPTH: usize = 128;
 
+#[allow(clippy::struct_excessive_bools, reason = "each says of one thing whether it occurs")]
 struct Compiler<'s> {
     sources: Vec<(&'s str, &'s Json)>,
     defs: Vec<Option<(String, Type)>>,
@@ -436,6 +450,7 @@ struct Compiler<'s> {
     heights: Vec<usize>,
     checked: bool,
     dated: bool,
+    parts: bool,
     own: bool,
 }
 
@@ -458,6 +473,7 @@ impl<'s> Compiler<'s> {
             heights: vec![0; count],
             checked: false,
             dated: false,
+            parts: false,
             own: false,
         }
     }
@@ -482,7 +498,8 @@ impl<'s> Compiler<'s> {
             .into_iter()
             .map(|def| def.unwrap_or_else(|| (String::new(), node_of(Kind::Any, &Json::Bool(true)))))
             .collect();
-        Ok(TypeTree { root: ty, defs, checked: self.checked, dated: self.dated, own: self.own })
+        let (checked, dated, own, parts) = (self.checked, self.dated, self.own, self.parts);
+        Ok(TypeTree { root: ty, defs, checked, dated, own, parts })
     }
 
     fn reference(&mut self, target: &str) -> Result<Type, String> {
@@ -560,7 +577,6 @@ impl<'s> Compiler<'s> {
         let kind = self.kind(schema, map, name)?;
         let checks = self.checks(map, &kind)?;
         self.dated |= matches!(kind, Kind::Date | Kind::DateTime);
-        self.own |= matches!(kind, Kind::History | Kind::ToolCalls);
         Ok(Type {
             description: text(map, "description"),
             default: map.get("default").map(|value| value.clone().into()),
@@ -576,15 +592,20 @@ impl<'s> Compiler<'s> {
         map: &'s serde_json::Map<String, Json>,
         name: &str,
     ) -> Result<Kind, String> {
-        match map.get(key::KIND).and_then(Json::as_str) {
-            Some("reasoning") => return Ok(Kind::Reasoning),
-            Some("history") => return Ok(Kind::History),
-            Some("tool_calls") => return Ok(Kind::ToolCalls),
-            Some("code") => {
-                let language = map.get(key::LANGUAGE).and_then(Json::as_str).unwrap_or("python");
-                return Ok(Kind::Code { language: language.to_owned() });
+        if let Some(own) = own_kind(map) {
+            self.parts |= matches!(own, Kind::Part(_));
+            self.own |= matches!(own, Kind::History | Kind::ToolCalls);
+            // schemars writes `Option` of it as `"type": ["string", "null"]`, beside the rest.
+            let words = map.get("type").and_then(Json::as_array);
+            if !words.is_some_and(|words| words.iter().any(|word| word == "null")) {
+                return Ok(own);
             }
-            _ => {}
+            let mut present = map.clone();
+            let first = words.and_then(|words| words.iter().find(|word| *word != "null"));
+            present.insert("type".to_owned(), first.cloned().unwrap_or(Json::Null));
+            let null = serde_json::json!({ "type": "null" });
+            let branches = vec![node_of(own, &Json::Object(present)), node_of(Kind::Null, &null)];
+            return Ok(Kind::Union { branches, tagged: false });
         }
         if let Some(members) = map.get("enum").and_then(Json::as_array) {
             return Ok(choice_of(members, map, name));
@@ -795,6 +816,23 @@ fn node_of(kind: Kind, schema: &Json) -> Type {
     Type { kind, description: None, default: None, checks: None, schema: Arc::new(schema.clone()) }
 }
 
+/// The kind of one of `imp`'s own types, which says so itself.
+fn own_kind(map: &serde_json::Map<String, Json>) -> Option<Kind> {
+    Some(match map.get(key::KIND).and_then(Json::as_str)? {
+        "reasoning" => Kind::Reasoning,
+        "history" => Kind::History,
+        "tool_calls" => Kind::ToolCalls,
+        "image" => Kind::Part(PartKind::Image),
+        "audio" => Kind::Part(PartKind::Audio),
+        "file" => Kind::Part(PartKind::File),
+        "code" => {
+            let language = map.get(key::LANGUAGE).and_then(Json::as_str).unwrap_or("python");
+            Kind::Code { language: language.to_owned() }
+        }
+        _ => return None,
+    })
+}
+
 /// The schema with one of its several types.
 fn single(map: &serde_json::Map<String, Json>, word: &str) -> Json {
     if word == "null" {
@@ -891,7 +929,9 @@ mod tests {
             }
             Kind::Ref(at) => format!("@{}", tree.defs[*at].0),
             Kind::Opaque => "opaque".to_owned(),
-            Kind::Reasoning | Kind::Code { .. } | Kind::History | Kind::ToolCalls => "own".to_owned(),
+            Kind::Reasoning | Kind::Code { .. } | Kind::History | Kind::ToolCalls | Kind::Part(_) => {
+                "own".to_owned()
+            }
         }
     }
 

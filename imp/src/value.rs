@@ -8,6 +8,8 @@ use serde::de::{self, MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap as _, SerializeSeq as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::message::Part;
+
 /// A value without a Rust type.
 ///
 /// Unlike `serde_json::Value` it has integers of 128 bits, floats that are not finite, and maps
@@ -38,6 +40,9 @@ pub enum Value {
     List(Vec<Value>),
     /// A map from text to value, in the order of insertion.
     Map(Map),
+    /// An image, a recording or a document: [`Image`](crate::Image), [`Audio`](crate::Audio),
+    /// [`File`](crate::File). It is never read from text.
+    Part(Box<Part>),
 }
 
 impl Value {
@@ -79,6 +84,7 @@ impl Value {
             Value::String(_) => "a text",
             Value::List(_) => "a list",
             Value::Map(_) => "an object",
+            Value::Part(_) => "a content part",
         }
     }
 }
@@ -143,6 +149,12 @@ impl Serialize for Value {
                 list.end()
             }
             Value::Map(map) => map.serialize(serializer),
+            Value::Part(part) => match &**part {
+                Part::Text(text) => text.serialize(serializer),
+                Part::Image(image) => image.serialize(serializer),
+                Part::Audio(audio) => audio.serialize(serializer),
+                Part::File(file) => file.serialize(serializer),
+            },
         }
     }
 }

@@ -97,6 +97,8 @@ pub fn user(spec: &SignatureSpec, inputs: &Json) -> String {
     Chat::new()
         .user_content(spec, &fields(inputs), "", "")
         .unwrap_or_else(|error| panic!("{spec:?}\n{inputs}\n{error}"))
+        .text()
+        .into_owned()
 }
 
 /// An assistant's message with these outputs.

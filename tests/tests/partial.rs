@@ -483,6 +483,9 @@ fn given(route: &RoutePartial) -> Fields {
     fields.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
+/// What an adapter makes of a front.
+type Read<'a> = Box<dyn Fn(&str) -> RoutePartial + 'a>;
+
 #[test]
 fn typed_fronts() {
     let object = r#"{"team": "atlas_two", "priority": 12, "reply": "it\u2019s [[ ## so", "duplicate_of": "T-1", "at": "1.1.1.12", "tags": ["a", "bc"], "steps": [{"what": "x", "note": "y"}, {"note": null, "title": "z"}], "sizes": {"a": 1.5, "b": 12}}"#;
@@ -491,7 +494,6 @@ fn typed_fronts() {
     let sections: Vec<_> = fields.iter().map(|(name, value)| (name.as_str(), text(value))).collect();
     let sections: Vec<_> = sections.iter().map(|(name, text)| (*name, text.as_str())).collect();
     let chat_reply = chat(&sections);
-    type Read<'a> = Box<dyn Fn(&str) -> RoutePartial + 'a>;
     for dialect in [Dialect::Plain, Dialect::Dspy] {
         let (chat, json) = (Chat::new().dialect(dialect), Json::new().dialect(dialect));
         let readers: [(&str, Read<'_>); 2] = [

@@ -307,7 +307,7 @@ async fn ap003_a_fault_is_no_parse_failure() {
             _: &dyn Record,
             _: &str,
             _: &str,
-        ) -> Result<String, FormatError> {
+        ) -> Result<imp::Content, FormatError> {
             Err(FormatError::Other("the template is gone".to_owned()))
         }
         fn sections<'r>(&self, spec: &SignatureSpec, reply: &'r str) -> Result<Vec<Section<'r>>, ParseError> {

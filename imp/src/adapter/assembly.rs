@@ -11,7 +11,7 @@ use crate::adapter::options::{FormatOptions, Missing};
 use crate::adapter::record::Record;
 use crate::dialect::Dialect;
 use crate::error::FormatError;
-use crate::message::Message;
+use crate::message::{Content, Message, Part};
 use crate::spec::{FieldSpec, SignatureSpec};
 use crate::text::scan::{is_blank, trim};
 use crate::text::write::{FieldWriter, Form, Presence};
@@ -118,6 +118,39 @@ pub(crate) fn value<A: Adapter + ?Sized>(
     Ok(writer.presence())
 }
 
+/// Whether a field has a value. The text goes to `scratch`.
+fn presence<A: Adapter + ?Sized>(
+    adapter: &A,
+    field: &FieldSpec,
+    record: &dyn Record,
+    index: usize,
+    scratch: &mut String,
+) -> Result<Presence, FormatError> {
+    scratch.clear();
+    if field.tree.parts {
+        return value_with_parts(adapter, field, record, index, scratch, &mut Vec::new());
+    }
+    value(adapter, field, record, index, scratch)
+}
+
+/// Writes the value of one field, its images, audios and files to `parts`, with the text between them.
+fn value_with_parts<A: Adapter + ?Sized>(
+    adapter: &A,
+    field: &FieldSpec,
+    record: &dyn Record,
+    index: usize,
+    out: &mut String,
+    parts: &mut Vec<Part>,
+) -> Result<Presence, FormatError> {
+    let mut writer =
+        FieldWriter::new(out, Form::Section, adapter.dialect(), &field.tree, adapter.escapes_markers())
+            .with_parts(parts);
+    record
+        .write(index, field, &mut writer)
+        .map_err(|error| FormatError::Value { field: field.name.clone(), error })?;
+    Ok(writer.presence())
+}
+
 /// Which fields of one side have a value.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Supplied {
@@ -136,12 +169,66 @@ pub(crate) fn supplied<A: Adapter + ?Sized>(
     let mut supplied = Supplied::default();
     let mut scratch = String::new();
     for (index, field) in fields.iter().enumerate() {
-        scratch.clear();
-        let presence = value(adapter, field, record, index, &mut scratch)?;
+        let presence = presence(adapter, field, record, index, &mut scratch)?;
         supplied.keys += usize::from(presence != Presence::Absent);
         supplied.values += usize::from(presence == Presence::Present);
     }
     Ok(supplied)
+}
+
+/// The fields that have no value, though they must have one or are not null.
+pub(crate) fn without_value<A: Adapter + ?Sized>(
+    adapter: &A,
+    fields: &[Arc<FieldSpec>],
+    record: &dyn Record,
+) -> Result<Vec<String>, FormatError> {
+    let mut names = Vec::new();
+    let mut scratch = String::new();
+    for (index, field) in fields.iter().enumerate() {
+        match presence(adapter, field, record, index, &mut scratch)? {
+            Presence::Present => {}
+            Presence::Null if field.is_optional() => {}
+            _ => names.push(field.name.clone()),
+        }
+    }
+    Ok(names)
+}
+
+/// Writes `name: value`, the frame of the adapters whose prompts have no markers.
+pub(crate) fn labelled<A: Adapter + ?Sized>(
+    adapter: &A,
+    field: &FieldSpec,
+    record: &dyn Record,
+    index: usize,
+    out: &mut String,
+) -> Result<Presence, FormatError> {
+    let start = out.len();
+    out.push_str(&field.name);
+    out.push_str(": ");
+    let presence = adapter.value(field, record, index, out)?;
+    if presence == Presence::Absent {
+        out.truncate(start);
+    }
+    Ok(presence)
+}
+
+/// How the sections of a user message stand.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sections {
+    /// What is between them.
+    separator: &'static str,
+    /// What is around the name of a field with parts, in every adapter with such sections (Imp §2.1).
+    header: (&'static str, &'static str),
+}
+
+/// Sections with markers, a blank line apart.
+const MARKED: Sections = Sections { separator: "\n\n", header: ("[[ ## ", " ## ]]\n") };
+
+impl Sections {
+    /// Values behind their names.
+    pub(crate) fn labelled(separator: &'static str) -> Self {
+        Sections { separator, header: ("", ": ") }
+    }
 }
 
 pub(crate) fn user_content<A: Adapter + ?Sized>(
@@ -150,15 +237,37 @@ pub(crate) fn user_content<A: Adapter + ?Sized>(
     inputs: &dyn Record,
     prefix: &str,
     suffix: &str,
-) -> Result<String, FormatError> {
+) -> Result<Content, FormatError> {
+    sections(adapter, spec, inputs, MARKED, prefix, suffix)
+}
+
+/// The content of a user message: one text, or parts if there is an image, an audio or a file.
+pub(crate) fn sections<A: Adapter + ?Sized>(
+    adapter: &A,
+    spec: &SignatureSpec,
+    inputs: &dyn Record,
+    sections: Sections,
+    prefix: &str,
+    suffix: &str,
+) -> Result<Content, FormatError> {
     let mut out = String::with_capacity(256 + prefix.len() + suffix.len());
+    let mut parts = Vec::new();
     out.push_str(prefix);
     for (index, field) in spec.inputs.iter().enumerate() {
         let start = out.len();
-        if start > 0 {
-            out.push_str("\n\n");
+        if start > 0 || !parts.is_empty() {
+            out.push_str(sections.separator);
         }
-        let presence = adapter.section(field, inputs, index, &mut out)?;
+        let mut pieces = Vec::new();
+        let presence = if field.tree.parts {
+            let (before, after) = sections.header;
+            out.push_str(before);
+            out.push_str(&field.name);
+            out.push_str(after);
+            value_with_parts(adapter, field, inputs, index, &mut out, &mut pieces)?
+        } else {
+            adapter.section(field, inputs, index, &mut out)?
+        };
         // A null renders nothing in the plain dialect (Imp §2.1) and `None` in DSPy's.
         let shown = match adapter.dialect() {
             Dialect::Plain => presence == Presence::Present,
@@ -166,20 +275,44 @@ pub(crate) fn user_content<A: Adapter + ?Sized>(
         };
         if !shown {
             out.truncate(start);
+            continue;
+        }
+        for piece in pieces {
+            match piece {
+                Part::Text(text) => out.push_str(&text),
+                part => {
+                    if !out.is_empty() {
+                        parts.push(Part::Text(std::mem::take(&mut out).into()));
+                    }
+                    parts.push(part);
+                }
+            }
         }
     }
     if !suffix.is_empty() {
         // Without stripping it is appended as it is: a message without inputs starts with the two line
         // ends (Imp §7.2).
-        if !out.is_empty() || !adapter.strips_messages() {
+        if !out.is_empty() || !parts.is_empty() || !adapter.strips_messages() {
             out.push_str("\n\n");
         }
         out.push_str(suffix);
     }
-    if adapter.strips_messages() {
-        trim_in_place(&mut out);
+    if parts.is_empty() {
+        if adapter.strips_messages() {
+            trim_in_place(&mut out);
+        }
+        return Ok(out.into());
     }
-    Ok(out)
+    if adapter.strips_messages() {
+        out.truncate(out.trim_end_matches(is_blank).len());
+        if let Some(Part::Text(first)) = parts.first_mut() {
+            *first = first.trim_start_matches(is_blank).into();
+        }
+    }
+    if !out.is_empty() {
+        parts.push(Part::Text(out.into()));
+    }
+    Ok(Content::Parts(parts))
 }
 
 pub(crate) fn assistant_content<A: Adapter + ?Sized>(
@@ -208,7 +341,7 @@ pub(crate) fn assistant_content<A: Adapter + ?Sized>(
     Ok(out)
 }
 
-fn trim_in_place(text: &mut String) {
+pub(crate) fn trim_in_place(text: &mut String) {
     text.truncate(text.trim_end_matches(is_blank).len());
     let leading = text.len() - text.trim_start_matches(is_blank).len();
     if leading > 0 {
@@ -265,7 +398,7 @@ pub(crate) fn request<A: Adapter + ?Sized>(
     let suffix = options.response_instruction.then(|| adapter.output_requirements(spec));
     let suffix = suffix.as_deref().unwrap_or_default();
     let content = adapter.user_content(spec, inputs, "", suffix)?;
-    let blank = options.omit_empty_request && trim(&content).is_empty();
+    let blank = options.omit_empty_request && content.is_blank();
     Ok((!blank).then(|| Message::user(content)))
 }
 
@@ -282,8 +415,7 @@ pub(crate) fn check_inputs<A: Adapter + ?Sized>(
     let mut missing = Vec::new();
     let mut scratch = String::new();
     for (index, field) in spec.inputs.iter().enumerate() {
-        scratch.clear();
-        let presence = value(adapter, field, inputs, index, &mut scratch)?;
+        let presence = presence(adapter, field, inputs, index, &mut scratch)?;
         if presence == Presence::Absent && !field.is_optional() && field.default.is_none() {
             missing.push(field.name.clone());
         }

@@ -41,13 +41,18 @@ pub(crate) fn field_list(fields: &[Arc<FieldSpec>], dialect: Dialect, answer_sha
     .to_owned()
 }
 
-fn description(list: &mut String, field: &FieldSpec, answer_shapes: bool) {
+/// A field's description; empty for none.
+pub(crate) fn given_description(field: &FieldSpec) -> &str {
     // DSPy gives an undescribed field the description `${name}`; written out it means the same.
     let given = field.description.as_deref().unwrap_or("");
-    let given = match given.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')) {
+    match given.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')) {
         Some(name) if name == field.name => "",
         _ => given,
-    };
+    }
+}
+
+fn description(list: &mut String, field: &FieldSpec, answer_shapes: bool) {
+    let given = given_description(field);
     list.push_str(given);
     if let Some(shape) = field.answer_shape.filter(|_| answer_shapes) {
         if !given.is_empty() {

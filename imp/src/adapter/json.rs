@@ -11,7 +11,7 @@ use crate::adapter::typed::typed_methods;
 use crate::adapter::{Adapter, assembly};
 use crate::dialect::Dialect;
 use crate::error::{FormatError, ParseError, ParseErrorKind};
-use crate::message::{Message, Text};
+use crate::message::{Content, Message, Part, Text};
 use crate::spec::{SignatureSpec, Slot};
 use crate::text::json::push_string;
 use crate::text::read::{self, Entry, ReadOptions};
@@ -149,7 +149,19 @@ impl Adapter for Json {
     ) -> Result<Option<Message>, FormatError> {
         assembly::check_inputs(self, spec, inputs)?;
         let requirements = self.output_requirements(spec);
-        Ok(Some(Message::user(self.user_content(spec, inputs, "", &requirements)?)))
+        if !spec.inputs.iter().any(|field| field.tree.parts) {
+            return Ok(Some(Message::user(self.user_content(spec, inputs, "", &requirements)?)));
+        }
+        // Beside parts the sentence is one of its own (Imp §9.1).
+        let content = match self.user_content(spec, inputs, "", "")? {
+            Content::Parts(mut parts) => {
+                parts.push(Part::Text(format!("\n\n{requirements}").into()));
+                Content::Parts(parts)
+            }
+            Content::Text(text) if text.is_empty() => requirements.into(),
+            Content::Text(text) => format!("{text}\n\n{requirements}").into(),
+        };
+        Ok(Some(Message::user(content)))
     }
 
     fn output_form(&self, spec: &SignatureSpec) -> OutputForm {

@@ -13,6 +13,8 @@ pub(crate) mod options;
 pub(crate) mod partial;
 pub(crate) mod record;
 pub(crate) mod schema_text;
+pub(crate) mod single_field;
+pub(crate) mod two_step;
 pub(crate) mod typed;
 pub(crate) mod words;
 pub(crate) mod xml;
@@ -22,7 +24,7 @@ use std::sync::Arc;
 
 use crate::dialect::Dialect;
 use crate::error::{FieldFailure, FormatError, ParseError};
-use crate::message::{Message, Text};
+use crate::message::{Content, Message, Text};
 use crate::spec::{FieldSpec, SignatureSpec};
 use crate::text::write::Presence;
 
@@ -113,6 +115,7 @@ pub trait Adapter: fmt::Debug + Send + Sync {
     }
 
     /// The content of a user message: `prefix`, the sections of the inputs, `suffix`; each may be empty.
+    /// An image, an audio or a file makes it a list of parts.
     ///
     /// # Errors
     ///
@@ -123,7 +126,7 @@ pub trait Adapter: fmt::Debug + Send + Sync {
         inputs: &dyn Record,
         prefix: &str,
         suffix: &str,
-    ) -> Result<String, FormatError> {
+    ) -> Result<Content, FormatError> {
         assembly::user_content(self, spec, inputs, prefix, suffix)
     }
 

@@ -72,6 +72,9 @@ pub enum OutputForm {
     Text,
     /// Any JSON object.
     Object,
-    /// A JSON object that fits a schema, which keeps to the rules of OpenAI's strict mode.
+    /// A JSON object that fits a schema, which keeps to the rules of OpenAI's strict mode; any JSON object
+    /// from a provider that knows no schemas.
     Schema(serde_json::Value),
+    /// The same, but text from a provider that knows no schemas: for a prompt that asks for no JSON.
+    SchemaOrText(serde_json::Value),
 }

@@ -216,6 +216,7 @@ impl Printer<'_> {
             }
             Kind::Reasoning if self.dspy() => self.builtin("Reasoning", reasoning_schema()),
             Kind::Reasoning | Kind::Code { .. } => typed("string"),
+            Kind::Part(_) => typed("object"),
             Kind::Integer => typed("integer"),
             Kind::Number => typed("number"),
             Kind::Boolean => typed("boolean"),
@@ -429,7 +430,7 @@ fn same_type<'v>(values: impl Iterator<Item = &'v Value>) -> Option<&'static str
         Value::Int(_) => Some("integer"),
         Value::Float(_) => Some("number"),
         Value::Bool(_) => Some("boolean"),
-        Value::Null | Value::List(_) | Value::Map(_) => None,
+        Value::Null | Value::List(_) | Value::Map(_) | Value::Part(_) => None,
     });
     let first = words.next().flatten()?;
     words.all(|word| word == Some(first)).then_some(first)

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use crate::adapter::schema_text::{python_float, schema_text, write_json};
 use crate::dialect::Dialect;
 use crate::spec::FieldSpec;
-use crate::types::{Choice, Kind, Type, TypeTree};
+use crate::types::{Choice, Kind, PartKind, Type, TypeTree};
 use crate::value::Value;
 
 /// What prompts say of a type.
@@ -158,6 +158,9 @@ fn plain(tree: &TypeTree, ty: &Type, open: &mut Vec<usize>) -> Words {
             }
         }
         Kind::Code { language } => atom(&format!("code in {language}")),
+        Kind::Part(PartKind::Image) => words("image", "an image", Note::None, "images"),
+        Kind::Part(PartKind::Audio) => words("audio", "an audio", Note::None, "audios"),
+        Kind::Part(PartKind::File) => words("file", "a file", Note::None, "files"),
         Kind::Null => atom("null"),
         Kind::History => atom("history"),
         Kind::ToolCalls => atom("tool_calls"),
@@ -284,6 +287,9 @@ pub(crate) fn python_name(tree: &TypeTree, ty: &Type) -> String {
         },
         Kind::Code { language } if language == "python" => "Code".to_owned(),
         Kind::Code { language } => format!("Code_{language}"),
+        Kind::Part(PartKind::Image) => "Image".to_owned(),
+        Kind::Part(PartKind::Audio) => "Audio".to_owned(),
+        Kind::Part(PartKind::File) => "File".to_owned(),
         Kind::History => "History".to_owned(),
         Kind::ToolCalls => "ToolCalls".to_owned(),
         Kind::Opaque => titled().unwrap_or_else(|| "Any".to_owned()),
@@ -298,7 +304,7 @@ pub(crate) fn python_str(value: &Value) -> String {
         Value::Int(value) => value.to_string(),
         Value::Float(value) => python_float(*value),
         Value::String(text) => text.clone(),
-        Value::List(_) | Value::Map(_) => {
+        Value::List(_) | Value::Map(_) | Value::Part(_) => {
             let mut text = String::new();
             write_json(&mut text, value);
             text

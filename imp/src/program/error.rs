@@ -79,6 +79,12 @@ impl Error {
         Error::new(ErrorKind::Completions { asked, got }, messages, None, usage)
     }
 
+    /// The same with the tokens of more requests than its own.
+    pub(crate) fn with_usage(mut self, usage: Usage) -> Self {
+        self.0.usage = usage;
+        self
+    }
+
     /// What failed.
     pub fn kind(&self) -> &ErrorKind {
         &self.0.kind

@@ -18,7 +18,8 @@ pub(crate) struct Formatter {
     pub(crate) adapter: Arc<dyn Adapter>,
     /// The system message and the demos.
     prefix: OnceLock<Arc<[Message]>>,
-    form: OnceLock<Option<ResponseFormat>>,
+    /// The form to ask for, and whether any JSON object will do where schemas are not known.
+    form: OnceLock<(Option<ResponseFormat>, bool)>,
 }
 
 impl Formatter {
@@ -74,14 +75,16 @@ impl Formatter {
     }
 
     fn form(&self, spec: &SignatureSpec, capabilities: Capabilities) -> Option<ResponseFormat> {
-        let full = self.form.get_or_init(|| match self.adapter.output_form(spec) {
-            OutputForm::Text => None,
-            OutputForm::Object => Some(ResponseFormat::JsonObject),
-            OutputForm::Schema(schema) => Some(ResponseFormat::json_schema(SCHEMA_NAME, schema, true)),
+        let schema = |schema| Some(ResponseFormat::json_schema(SCHEMA_NAME, schema, true));
+        let (full, or_object) = self.form.get_or_init(|| match self.adapter.output_form(spec) {
+            OutputForm::Text => (None, false),
+            OutputForm::Object => (Some(ResponseFormat::JsonObject), true),
+            OutputForm::Schema(form) => (schema(form), true),
+            OutputForm::SchemaOrText(form) => (schema(form), false),
         });
         match full {
             Some(ResponseFormat::JsonSchema { .. }) if capabilities.json_schema => full.clone(),
-            Some(_) if capabilities.json_object => Some(ResponseFormat::JsonObject),
+            Some(_) if *or_object && capabilities.json_object => Some(ResponseFormat::JsonObject),
             _ => None,
         }
     }

@@ -8,6 +8,7 @@ mod formatter;
 pub(crate) mod predict;
 pub(crate) mod prediction;
 mod trace;
+pub(crate) mod two_step;
 
 use std::fmt;
 use std::sync::Arc;

@@ -133,7 +133,7 @@ pub(super) fn value(value: &Value, checks: &Checks) -> Result<(), Failure> {
         Value::String(value) => text(value, checks),
         Value::List(items) => length(items.len(), checks),
         Value::Map(map) => length(map.len(), checks),
-        Value::Null | Value::Bool(_) => Ok(()),
+        Value::Null | Value::Bool(_) | Value::Part(_) => Ok(()),
     }
 }
 

@@ -80,6 +80,10 @@ impl<'t> Conform<'t> {
     fn kind(self, value: &Value, ty: &'t Type) -> Result<Fit, Failure> {
         match &ty.kind {
             Kind::Any | Kind::Opaque | Kind::History => Ok(Fit::exact(value.clone())),
+            // Never made from text.
+            Kind::Part(_) => {
+                Err(Failure::expected("no value: an image, an audio or a file is an input's only"))
+            }
             Kind::Null => match value {
                 Value::Null => Ok(Fit::exact(Value::Null)),
                 _ => Err(Failure::expected("null")),

@@ -250,7 +250,14 @@ impl<'t> Reader<'t> {
                 Some(value) => Ok(Value::Bool(value)),
                 None => Err(Failure::expected("boolean")),
             },
-            Kind::Date | Kind::DateTime => self.conform.value(&Value::from(trimmed), ty).map(|fit| fit.value),
+            // As it stands, else as the content of its quotes.
+            Kind::Date | Kind::DateTime => {
+                let read = |text: &str| self.conform.value(&Value::from(text), ty).map(|fit| fit.value);
+                read(trimmed).or_else(|failure| match literal(trimmed) {
+                    Some(content) => read(content.trim()),
+                    None => Err(failure),
+                })
+            }
             _ => self.container(text, ty),
         }
     }

@@ -65,6 +65,8 @@ impl<'de> Deserializer<'de> for FromValue {
             Value::String(text) => visitor.visit_string(text),
             Value::List(items) => list(items, visitor),
             Value::Map(entries) => map(entries, visitor),
+            // Never made from text.
+            Value::Part(_) => Err(Failure::expected("value")),
         }
     }
 

@@ -321,10 +321,10 @@ impl<'t> Fit<'t> {
     }
 
     fn node(self, node: Node, ty: &'t Type) -> Option<Value> {
-        let for_rust = self.shape == Shape::Typed;
+        let typed = self.shape == Shape::Typed;
         let node = match node {
             // The Rust type will read it, and knows more of itself than its schema does.
-            Node::Whole(value) if for_rust => return Some(value),
+            Node::Whole(value) if typed => return Some(value),
             Node::Whole(value) => match (self.conform.value(&value, ty), value) {
                 (Ok(fit), _) => return Some(fit.value),
                 // Not of the type as a whole, but what was certain of it before stays so.
@@ -338,22 +338,22 @@ impl<'t> Fit<'t> {
         let ty = self.conform.tree.present(ty);
         match (node, &ty.kind) {
             (Node::Text(text), Kind::String | Kind::Reasoning) => {
-                (!for_rust || is_plain_text(ty)).then_some(Value::String(text))
+                (!typed || is_plain_text(ty)).then_some(Value::String(text))
             }
-            (node, Kind::Opaque | Kind::History) if !for_rust => Some(node.into_value()),
             (node, Kind::Any)
             | (node @ Node::List(..), Kind::List { items: None, .. })
             | (node @ Node::Map(..), Kind::Map { values: None, .. }) => Some(node.into_value()),
-            (Node::List(items, last), Kind::List { items: Some(ty), .. }) => {
-                Some(self.list(items, last, std::iter::repeat(&**ty)))
+            (node, Kind::Opaque | Kind::History) if !typed => Some(node.into_value()),
+            (Node::List(items, last), Kind::List { items: Some(each), .. }) => {
+                Some(self.list(items, last, std::iter::repeat(&**each)))
             }
-            (Node::List(items, last), Kind::Tuple(types)) if !for_rust => {
-                Some(self.list(items, last, types.iter()))
+            (Node::List(items, last), Kind::Tuple(each)) if !typed => {
+                Some(self.list(items, last, each.iter()))
             }
             (Node::Map(map, last), Kind::Map { values: Some(ty), .. }) => {
                 Some(self.map(map, last, |_| Some(&**ty)))
             }
-            (Node::Map(map, last), Kind::Object(object)) if !for_rust => Some(self.map(map, last, |key| {
+            (Node::Map(map, last), Kind::Object(object)) if !typed => Some(self.map(map, last, |key| {
                 object.properties.iter().find(|property| property.name == key).map(|property| &property.ty)
             })),
             _ => None,

@@ -94,7 +94,11 @@ impl<'a> Reading<'a> {
                 }
             }
         }
-        if self.attempt < Attempt::Schema && matches!(failure.why(), Why::Foreign | Why::Duplicate) {
+        // The members of a choice have other spellings than those that serde knows: names, wrappers.
+        let is_choice = matches!(self.ty.kind, Kind::Choice(_));
+        if self.attempt < Attempt::Schema
+            && (is_choice || matches!(failure.why(), Why::Foreign | Why::Duplicate))
+        {
             self.attempt = Attempt::Schema;
             return described::read(self.input, self.tree, self.checks, self.dialect, true)
                 .ok()
@@ -350,6 +354,14 @@ impl<'a> Deserializer<'a> for Top<'_, 'a> {
     /// one.
     fn deserialize_any<V: Visitor<'a>>(mut self, visitor: V) -> Result<V::Value, Failure> {
         let reading = &*self.reading;
+        if let Kind::Code { .. } = reading.ty.kind {
+            // A text whatever it says; in JSON also an object with the key `code` (§8.4).
+            return match &reading.input.given {
+                Given::Json(text) if !text.trim_start().starts_with('{') => Err(Failure::expected("code")),
+                Given::Json(_) => self.json("code", |parser| parser.deserialize_any(visitor)),
+                Given::Text(_) | Given::Quoted(_) => visit_text(self.string()?, visitor),
+            };
+        }
         let (text, wants_text): (&'a str, bool) = match &reading.input.given {
             Given::Json(text) => (text, false),
             Given::Quoted(text) => {
@@ -367,7 +379,8 @@ impl<'a> Deserializer<'a> for Top<'_, 'a> {
         if !wants_text && !choice {
             return self.json(described::word(reading.ty), |parser| parser.deserialize_any(visitor));
         }
-        if described::keeps_text(reading.tree, reading.ty, reading.dialect) {
+        let is_section = matches!(reading.input.given, Given::Text(_));
+        if is_section && described::keeps_text(reading.tree, reading.ty, reading.dialect) {
             return visitor.visit_str(text);
         }
         // Whether the text is JSON must be known before the visitor is used up.

@@ -49,7 +49,8 @@ pub(super) fn write(field: &mut FieldWriter<'_>, value: &Value) -> Result<(), Wr
                 None => json(tree, dialect, value, None, &mut field.json())?,
             }
         }
-        Value::List(_) | Value::Map(_) => {
+        // A part in the place of a text: the writer has refused it or placed it before.
+        Value::List(_) | Value::Map(_) | Value::Part(_) => {
             json(tree, dialect, value, Some(&tree.root), &mut field.json())?;
         }
     }
@@ -163,6 +164,7 @@ impl<'t> Writer<'t> {
                 Some(Kind::Map { values, .. }) => self.map(map, values.as_deref(), out, depth)?,
                 _ => self.map(map, None, out, depth)?,
             },
+            Value::Part(_) => return Err(WriteError::new("a content part has no text")),
         }
         Ok(())
     }

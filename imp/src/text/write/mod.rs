@@ -3,6 +3,7 @@
 mod data;
 mod escape;
 mod json;
+mod parts;
 mod top;
 mod value;
 mod xml;
@@ -11,6 +12,7 @@ use serde::Serialize;
 
 use crate::dialect::Dialect;
 use crate::error::WriteError;
+use crate::message::Part;
 use crate::types::{Kind, TypeTree};
 use crate::value::Value;
 
@@ -64,6 +66,8 @@ pub struct FieldWriter<'a> {
     /// The name of the element; in XML only.
     tag: &'a str,
     presence: Presence,
+    /// Where images, audios and files go, with the text between them; nowhere by default.
+    parts: Option<&'a mut Vec<Part>>,
 }
 
 impl<'a> FieldWriter<'a> {
@@ -74,12 +78,18 @@ impl<'a> FieldWriter<'a> {
         tree: &'a TypeTree,
         escape: bool,
     ) -> Self {
-        FieldWriter { out, form, dialect, tree, escape, tag: "", presence: Presence::Absent }
+        FieldWriter { out, form, dialect, tree, escape, tag: "", presence: Presence::Absent, parts: None }
     }
 
     /// Writes the field as the XML element `tag`; for a type whose values are lists or objects.
     pub(crate) fn xml(out: &'a mut String, dialect: Dialect, tree: &'a TypeTree, tag: &'a str) -> Self {
         FieldWriter { tag, ..FieldWriter::new(out, Form::Xml, dialect, tree, false) }
+    }
+
+    /// The same with a place for images, audios and files.
+    pub(crate) fn with_parts(mut self, parts: &'a mut Vec<Part>) -> Self {
+        self.parts = Some(parts);
+        self
     }
 
     /// The field has no value: nothing is written. This is the default.
@@ -98,9 +108,10 @@ impl<'a> FieldWriter<'a> {
     /// The value's own `Serialize` refuses, or a map has keys that are no text.
     pub fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
         let dated = self.dialect == Dialect::Dspy && self.tree.dated;
-        if self.form == Form::Xml || dated || self.tree.own {
+        if self.form == Form::Xml || dated || self.tree.own || self.tree.parts {
             // DSPy spells dates its own way, and a serializer cannot see that a text is one; what an XML
-            // element looks like depends on the value's type; of tool calls only a part is shown.
+            // element looks like depends on the value's type; of tool calls only a part is shown; a content part has
+            // no text.
             let value = to_value(value)?;
             return self.data(&value);
         }
@@ -117,6 +128,10 @@ impl<'a> FieldWriter<'a> {
     ///
     /// The value is nested too deeply.
     pub(crate) fn data(&mut self, value: &Value) -> Result<(), WriteError> {
+        // A text or a number is none, and most values are one.
+        if matches!(value, Value::List(_) | Value::Map(_) | Value::Part(_)) && parts::has_part(value) {
+            return parts::write(self, value);
+        }
         let start = self.out.len();
         let result = if self.form == Form::Xml { xml::write(self, value) } else { data::write(self, value) };
         self.finish(start, result)

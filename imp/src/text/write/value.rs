@@ -6,6 +6,7 @@ use serde::ser::{self, Serializer};
 use super::super::number::Float;
 use super::json::{JsonWriter, Layout, NUMBER, RAW, verbatim};
 use crate::error::WriteError;
+use crate::media;
 use crate::value::{Map, Value};
 
 /// The value as data, exactly: integers of 128 bits, the digits of an `f32`, the order of maps.
@@ -88,10 +89,19 @@ impl Serializer for ValueWriter {
     }
     fn serialize_newtype_struct<T: Serialize + ?Sized>(
         self,
-        _: &'static str,
+        name: &'static str,
         value: &T,
     ) -> Result<Value, WriteError> {
-        value.serialize(self)
+        let inner = value.serialize(self)?;
+        if !matches!(name, media::IMAGE | media::AUDIO | media::FILE) {
+            return Ok(inner);
+        }
+        let part = match inner {
+            Value::Map(map) => media::part(name, map),
+            _ => None,
+        };
+        part.map(|part| Value::Part(Box::new(part)))
+            .ok_or_else(|| WriteError::new(format!("the name `{name}` is reserved for a type of `imp`")))
     }
     fn serialize_newtype_variant<T: Serialize + ?Sized>(
         self,

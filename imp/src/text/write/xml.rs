@@ -122,6 +122,7 @@ impl<'t> Writer<'t, '_> {
                 Some(Kind::Map { values, .. }) => self.map(map, values.as_deref(), depth)?,
                 _ => self.map(map, None, depth)?,
             },
+            Value::Part(_) => return Err(WriteError::new("a content part has no text")),
         }
         self.out.push_str("</");
         self.out.push_str(tag.name);

@@ -157,12 +157,47 @@ impl Serialize for OneMessage<'_> {
 #[serde(tag = "type", rename_all = "snake_case")]
 enum OnePart<'a> {
     Text { text: &'a str },
+    ImageUrl { image_url: ImageUrl<'a> },
+    InputAudio { input_audio: InputAudio<'a> },
+    File { file: Document<'a> },
+}
+
+#[derive(Serialize)]
+struct ImageUrl<'a> {
+    url: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct InputAudio<'a> {
+    data: &'a str,
+    format: &'a str,
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    filename: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file_data: Option<&'a str>,
 }
 
 impl<'a> From<&'a Part> for OnePart<'a> {
     fn from(part: &'a Part) -> Self {
         match part {
             Part::Text(text) => OnePart::Text { text },
+            Part::Image(image) => {
+                OnePart::ImageUrl { image_url: ImageUrl { url: image.url(), detail: image.detail_level() } }
+            }
+            Part::Audio(audio) => {
+                OnePart::InputAudio { input_audio: InputAudio { data: audio.data(), format: audio.format() } }
+            }
+            Part::File(file) => OnePart::File {
+                file: Document { file_id: file.id(), filename: file.filename(), file_data: file.data() },
+            },
         }
     }
 }
