@@ -72,7 +72,10 @@ mod reply;
 mod spec;
 mod spec_text;
 mod text;
+mod tool;
 mod tool_calls;
+mod tool_definition;
+mod tool_failure;
 mod types;
 mod value;
 mod variants;
@@ -110,7 +113,7 @@ pub use history::History;
 pub use imp_derive::Signature;
 pub use lm::{
     Capabilities, Choice, Completion, Config, FinishReason, LanguageModel, LmError, LmErrorKind, OpenAi,
-    Request, ResponseFormat, Script, Usage,
+    Request, ResponseFormat, Script, ToolChoice, Usage,
 };
 pub use media::{Audio, File, Image, MediaError, MediaErrorKind};
 pub use message::{Content, Message, Part, Role, Text, ToolCall};
@@ -125,7 +128,12 @@ pub use reply::Reply;
 pub use spec::{Constraint, FieldSpec, SignatureSpec};
 pub use text::read::{ReadError, ReadOptions, Source};
 pub use text::write::{FieldWriter, Presence};
+pub use tool::{
+    Approval, Tool, ToolArguments, ToolError, ToolErrorKind, ToolPolicy, ToolReturn, ToolSet, ToolSetError,
+};
 pub use tool_calls::{ToolCalls, ToolResult};
+pub use tool_definition::{ToolDefinition, ToolDefinitionError};
+pub use tool_failure::{ArgumentError, Denial, ToolFailure};
 pub use types::AnswerShape;
 pub use value::{Map, Value};
 

@@ -144,7 +144,7 @@ fn call(value: Value) -> Result<ToolCall, &'static str> {
     }
     let name = name.ok_or("a tool call has a `name`, a text")?;
     let arguments = args.ok_or("a tool call has `args`, an object")?;
-    Ok(ToolCall { id, name, arguments })
+    Ok(ToolCall::new(id, name, arguments))
 }
 
 fn result(value: Value) -> Result<ToolResult, &'static str> {
