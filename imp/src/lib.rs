@@ -39,6 +39,7 @@
 //! | call a model | [`Predict`], [`ChainOfThought`], [`TwoStep`], [`Prediction`] |
 //! | give an image, a recording, a document | [`Image`], [`Audio`], [`File`] |
 //! | ask for source code | [`Code`], [`language`] |
+//! | let a model call functions | [`Tool`], [`macro@tool`], [`ToolSet`], [`ToolCalls`] |
 //! | choose a model, or bring your own | [`OpenAi`], [`LanguageModel`], [`lm`] |
 //! | test without a model | [`Script`] |
 //! | see what went wrong | [`Error`], [`ParseError`], [`FormatError`], [`SpecError`], [`LmError`] |
@@ -111,6 +112,8 @@ pub use fields::Fields;
 pub use history::History;
 #[doc = include_str!("derive.md")]
 pub use imp_derive::Signature;
+#[doc = include_str!("tool.md")]
+pub use imp_derive::tool;
 pub use lm::{
     Capabilities, Choice, Completion, Config, FinishReason, LanguageModel, LmError, LmErrorKind, OpenAi,
     Request, ResponseFormat, Script, ToolChoice, Usage,

@@ -479,5 +479,9 @@ fn tool_call(map: &Map) -> Result<Map, Failure> {
     }
     call.insert("name", name.as_str());
     call.insert("args", args);
+    // A call that a provider's reply held and nobody could read is still none.
+    if let Some(received) = map.get("malformed") {
+        call.insert("malformed", received.clone());
+    }
     Ok(call)
 }
