@@ -4,6 +4,7 @@ mod data;
 mod escape;
 mod json;
 mod parts;
+mod tools;
 mod top;
 mod value;
 mod xml;
@@ -70,6 +71,8 @@ pub struct FieldWriter<'a> {
     /// Where images, audios and files go, with the text between them; nowhere by default.
     parts: Option<&'a mut Vec<Part>>,
     not_finite: NotFinite,
+    /// Where the value goes instead of the message; nowhere by default.
+    captured: Option<&'a mut Option<Value>>,
 }
 
 /// What becomes of a number that is not finite.
@@ -107,6 +110,20 @@ impl<'a> FieldWriter<'a> {
             presence: Presence::Absent,
             not_finite: NotFinite::Written,
             parts: None,
+            captured: None,
+        }
+    }
+
+    /// Keeps the field's value as data, and writes nothing.
+    pub(crate) fn capturing(out: &'a mut String, tree: &'a TypeTree, value: &'a mut Option<Value>) -> Self {
+        let writer = FieldWriter::new(out, Form::Section, Dialect::Plain, tree, false);
+        FieldWriter { captured: Some(value), ..writer }
+    }
+
+    fn capture(&mut self, value: Value) {
+        self.presence = if value.is_null() { Presence::Null } else { Presence::Present };
+        if let Some(captured) = &mut self.captured {
+            **captured = Some(value);
         }
     }
 
@@ -168,6 +185,10 @@ impl<'a> FieldWriter<'a> {
     ///
     /// The value's own `Serialize` refuses, or a map has keys that are no text.
     pub fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
+        if self.captured.is_some() {
+            self.capture(to_value(value)?);
+            return Ok(());
+        }
         let dated = self.dialect == Dialect::Dspy && self.tree.dated;
         if self.form == Form::Xml || dated || self.tree.own || self.tree.parts {
             // DSPy spells dates its own way, and a serializer cannot see that a text is one; what an XML
@@ -189,9 +210,15 @@ impl<'a> FieldWriter<'a> {
     ///
     /// The value is nested too deeply.
     pub(crate) fn data(&mut self, value: &Value) -> Result<(), WriteError> {
+        if self.captured.is_some() {
+            self.capture(value.clone());
+            return Ok(());
+        }
         if self.form == Form::Xml && self.not_finite != NotFinite::Written && !is_finite(value, 0) {
             return Err(not_finite());
         }
+        let listed = if self.tree.own { tools::listed(self.tree, value) } else { None };
+        let value = listed.as_ref().unwrap_or(value);
         // A text or a number is none, and most values are one.
         if matches!(value, Value::List(_) | Value::Map(_) | Value::Part(_)) && parts::has_part(value) {
             return parts::write(self, value);
