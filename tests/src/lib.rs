@@ -6,3 +6,4 @@ pub mod conformance;
 pub mod generate;
 pub mod mutation;
 pub mod plain;
+pub mod transcripts;

@@ -2,4 +2,11 @@
 //!
 //! Use them with an HTTP stack of your own, or to see what a client sends.
 
+pub mod anthropic;
+mod fault;
+mod json;
 pub mod openai;
+pub mod sse;
+mod stream;
+
+pub use stream::{Delta, StreamDecoder};

@@ -1,9 +1,10 @@
 //! OpenAI's chat completions, which many servers speak, each with an accent of its own.
 
-mod calls;
+pub(super) mod calls;
 mod decode;
 mod encode;
-mod fault;
+mod stream;
 
 pub use decode::decode;
 pub use encode::encode;
+pub(super) use stream::Assembler;

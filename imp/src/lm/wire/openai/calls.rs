@@ -12,24 +12,39 @@ use crate::value::{Map, Value};
 
 /// What a message says of tool calls.
 #[derive(Debug, Default)]
-pub(super) struct Sent<'a> {
+pub(in crate::lm::wire) struct Sent<'a> {
     /// The calls of an assistant.
-    pub(super) calls: Vec<SentCall<'a>>,
+    pub(in crate::lm::wire) calls: Vec<SentCall<'a>>,
     /// The id of the call that a tool's message answers.
-    pub(super) answers: Option<Cow<'a, str>>,
+    pub(in crate::lm::wire) answers: Option<Cow<'a, str>>,
 }
 
 /// A call with the id that it has in the request.
 #[derive(Debug)]
-pub(super) struct SentCall<'a> {
+pub(in crate::lm::wire) struct SentCall<'a> {
     id: Cow<'a, str>,
     call: &'a ToolCall,
+}
+
+impl<'a> SentCall<'a> {
+    pub(in crate::lm::wire) fn id(&self) -> &str {
+        &self.id
+    }
+
+    pub(in crate::lm::wire) fn call(&self) -> &'a ToolCall {
+        self.call
+    }
+
+    /// The tool's name as providers take it.
+    pub(in crate::lm::wire) fn name(&self) -> Cow<'a, str> {
+        legal(&self.call.name)
+    }
 }
 
 /// What each message says of tool calls. A call without an id is called after its tool; one whose id was there
 /// before gets a number behind it, since providers refuse a conversation that has an id twice (Imp §17). Results
 /// follow their calls. A longer conversation gives its beginning the same ids.
-pub(super) fn sent(messages: &[Message]) -> Vec<Sent<'_>> {
+pub(in crate::lm::wire) fn sent(messages: &[Message]) -> Vec<Sent<'_>> {
     let mut used: HashSet<Cow<'_, str>> = HashSet::new();
     // The calls that have no result yet: the id they were given, and the one they have.
     let mut open: Vec<(&str, Cow<'_, str>)> = Vec::new();

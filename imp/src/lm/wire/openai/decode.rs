@@ -2,7 +2,8 @@
 
 use serde_json::Value as Json;
 
-use super::fault::{excerpt, fault, request_id};
+use crate::lm::wire::fault::{about, excerpt, fault, not_json, request_id};
+use crate::lm::wire::json;
 use crate::Value;
 use crate::lm::{Choice, Completion, FinishReason, Headers, LmError, LmErrorKind, Usage};
 use crate::message::ToolCall;
@@ -36,16 +37,14 @@ use crate::message::ToolCall;
 ///
 /// Those about a reply that was there have it as their [`completion`](LmError::completion).
 pub fn decode(status: u16, headers: &Headers, body: &[u8]) -> Result<Completion, LmError> {
-    let json = serde_json::from_slice::<Json>(body);
+    let json = json::parse(body);
     if !(200..300).contains(&status) {
         return Err(fault(status, headers, json.as_ref().ok(), body));
     }
     let json = match json {
         Ok(json) => json,
         Err(error) => {
-            let kind = headers.get("content-type").unwrap_or("no content type");
-            let text = format!("the reply is not JSON but {kind}; it starts: {}", excerpt(body));
-            return Err(malformed(status, headers, text).with_source(error));
+            return Err(not_json(status, headers, body, error));
         }
     };
     let Some(choices) = json.get("choices").and_then(Json::as_array) else {
@@ -56,18 +55,35 @@ pub fn decode(status: u16, headers: &Headers, body: &[u8]) -> Result<Completion,
             malformed(status, headers, text)
         });
     };
-    let mut completion = Completion {
+    let completion = Completion {
         usage: json.get("usage").map(usage).unwrap_or_default(),
         model: text_at(&json, "model"),
         id: text_at(&json, "id"),
-        request_id: request_id(headers).map(str::to_owned),
-        choices: Vec::with_capacity(choices.len()),
+        ..Completion::default()
     };
     // An error beside choices, or in one of them: what came before it is not whole.
     let inner = choices.iter().find(|choice| is_fault(choice));
     if let Some(json) = inner.or(is_fault(&json).then_some(&json)) {
-        return Err(fault(status, headers, Some(json), body).with_completion(completion));
+        let error = fault(status, headers, Some(json), body);
+        return Err(match complete(choices, completion, status, headers) {
+            Ok(completion) => error.with_completion(completion),
+            Err(read) => match read.completion() {
+                Some(completion) => error.with_completion(completion.clone()),
+                None => error,
+            },
+        });
     }
+    complete(choices, completion, status, headers)
+}
+
+/// Reads the choices into the completion.
+pub(super) fn complete(
+    choices: &[Json],
+    mut completion: Completion,
+    status: u16,
+    headers: &Headers,
+) -> Result<Completion, LmError> {
+    completion.request_id = request_id(headers).map(str::to_owned);
     let mut trouble = None;
     for choice in choices {
         let (choice, found) = read_choice(choice);
@@ -87,16 +103,8 @@ fn malformed(status: u16, headers: &Headers, text: String) -> LmError {
     about(LmErrorKind::Malformed, status, headers, text)
 }
 
-fn about(kind: LmErrorKind, status: u16, headers: &Headers, text: String) -> LmError {
-    let error = LmError::new(kind, text).with_status(status);
-    match request_id(headers) {
-        Some(id) => error.with_request_id(id),
-        None => error,
-    }
-}
-
 /// `"error": null` is no error, nor is an empty one.
-fn is_fault(json: &Json) -> bool {
+pub(super) fn is_fault(json: &Json) -> bool {
     match json.get("error") {
         None | Some(Json::Null | Json::Bool(false)) => {
             json.get("object").and_then(Json::as_str) == Some("error")
@@ -163,13 +171,15 @@ impl Trouble {
 }
 
 fn read_choice(json: &Json) -> (Choice, Option<Trouble>) {
-    let finish_reason = match json.get("finish_reason").and_then(Json::as_str) {
-        None | Some("") => FinishReason::Unstated,
-        Some("stop" | "end_turn" | "eos") => FinishReason::Stop,
-        Some("length" | "max_tokens") => FinishReason::Length,
-        Some("tool_calls" | "function_call") => FinishReason::ToolCalls,
-        Some("content_filter") => FinishReason::ContentFilter,
-        Some(other) => FinishReason::Other(other.to_owned()),
+    let reason = text_at(json, "finish_reason").unwrap_or_default();
+    // Gemini's words are in upper case; `model_length` is Mistral's.
+    let finish_reason = match reason.to_lowercase().as_str() {
+        "" => FinishReason::Unstated,
+        "stop" | "end_turn" | "eos" => FinishReason::Stop,
+        "length" | "max_tokens" | "model_length" => FinishReason::Length,
+        "tool_calls" | "function_call" => FinishReason::ToolCalls,
+        "content_filter" => FinishReason::ContentFilter,
+        _ => FinishReason::Other(reason),
     };
     let mut choice = Choice { finish_reason, ..Choice::default() };
     let Some(message) = json.get("message").filter(|message| message.is_object()) else {
@@ -208,7 +218,7 @@ fn read_choice(json: &Json) -> (Choice, Option<Trouble>) {
 }
 
 /// Content as a list: texts are joined, thinking (Mistral's) is the reasoning.
-fn read_parts(parts: &[Json], choice: &mut Choice, refusal: &mut Option<String>) {
+pub(super) fn read_parts(parts: &[Json], choice: &mut Choice, refusal: &mut Option<String>) {
     for part in parts {
         let kind = part.get("type").and_then(Json::as_str).unwrap_or_default();
         if let Some(text) = part.as_str() {
@@ -246,7 +256,7 @@ fn read_call(json: &Json, at_limit: bool) -> Result<ToolCall, (String, String)> 
     }
 }
 
-fn usage(json: &Json) -> Usage {
+pub(super) fn usage(json: &Json) -> Usage {
     let detail = |place: &str, key: &str| json.get(place).map_or(0, |place| count(place, &[key]));
     Usage {
         input_tokens: count(json, &["prompt_tokens", "input_tokens"]),
@@ -268,7 +278,7 @@ fn count(json: &Json, keys: &[&str]) -> u64 {
 }
 
 /// A text that is there and not empty.
-fn text_at(json: &Json, key: &str) -> Option<String> {
+pub(super) fn text_at(json: &Json, key: &str) -> Option<String> {
     json.get(key).and_then(Json::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 

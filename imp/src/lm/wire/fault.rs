@@ -239,6 +239,27 @@ fn retry_after(headers: &Headers) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok()
 }
 
+/// An error about a reply that came.
+pub(super) fn about(kind: LmErrorKind, status: u16, headers: &Headers, text: String) -> LmError {
+    let error = LmError::new(kind, text).with_status(status);
+    match request_id(headers) {
+        Some(id) => error.with_request_id(id),
+        None => error,
+    }
+}
+
+/// The error of a body that should be JSON: cut off if it ends too early, as one without a length can.
+pub(super) fn not_json(status: u16, headers: &Headers, body: &[u8], error: serde_json::Error) -> LmError {
+    let start = excerpt(body);
+    if error.is_eof() && start.starts_with(['{', '\u{feff}']) {
+        let text = format!("the reply ends before it is whole; it starts: {start}");
+        return about(LmErrorKind::CutOff, status, headers, text).with_source(error);
+    }
+    let kind = headers.get("content-type").unwrap_or("no content type");
+    let text = format!("the reply is not JSON but {kind}; it starts: {start}");
+    about(LmErrorKind::Malformed, status, headers, text).with_source(error)
+}
+
 pub(super) fn request_id(headers: &Headers) -> Option<&str> {
     ["x-request-id", "request-id", "x-amzn-requestid", "cf-ray"]
         .into_iter()

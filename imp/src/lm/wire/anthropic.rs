@@ -1,0 +1,9 @@
+//! Anthropic's Messages.
+
+mod decode;
+mod encode;
+mod stream;
+
+pub use decode::decode;
+pub use encode::{DEFAULT_MAX_TOKENS, encode};
+pub(super) use stream::Assembler;
