@@ -144,7 +144,11 @@ impl Transcript {
             .iter()
             .map(|call| {
                 let arguments = match &call.malformed {
-                    Some(malformed) => json!(malformed),
+                    // As the model wrote them.
+                    Some(malformed) => {
+                        let malformed = json!(malformed);
+                        malformed.pointer("/function/arguments").cloned().unwrap_or(malformed)
+                    }
                     None => json!(call.arguments),
                 };
                 json!({"id": call.id, "name": call.name, "arguments": arguments})
