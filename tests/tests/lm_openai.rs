@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::server::{Act, Server, reply, says};
-use imp::lm::{Reqwest, Ureq, block_on};
+use imp::lm::{Reqwest, Retries, Ureq, block_on};
 use imp::{
     Choice, Completion, Config, LanguageModel, LmError, LmErrorKind, Message, OpenAi, Request,
     ResponseFormat, Usage,
@@ -16,7 +16,10 @@ use serde_json::json;
 const KEY: &str = "sk-very-secret";
 
 fn clients(url: &str) -> [(&'static str, OpenAi); 2] {
-    let client = || OpenAi::new("gpt-4.1-mini").base_url(url).key(KEY).timeout(Duration::from_secs(20));
+    let client = || {
+        let client = OpenAi::new("gpt-4.1-mini").base_url(url).key(KEY).timeout(Duration::from_secs(20));
+        client.retries(Retries::none())
+    };
     [("reqwest", client().transport(Reqwest::new())), ("ureq", client().transport(Ureq::new()))]
 }
 

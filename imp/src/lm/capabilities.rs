@@ -34,6 +34,9 @@ pub struct Capabilities {
     pub max_completion_tokens: bool,
     /// A setting for how long to reason. `true` by default; it is sent only if the request has it.
     pub reasoning_effort: bool,
+    /// Counting the tokens of a streamed reply on demand (`stream_options`). `true` by default; where it is not, it
+    /// depends on the server whether they are counted.
+    pub stream_usage: bool,
 }
 
 impl Default for Capabilities {
@@ -46,6 +49,7 @@ impl Default for Capabilities {
             names: true,
             max_completion_tokens: false,
             reasoning_effort: true,
+            stream_usage: true,
         }
     }
 }
@@ -77,4 +81,6 @@ setters! {
     max_completion_tokens,
     /// Sets [`reasoning_effort`](Self#structfield.reasoning_effort).
     reasoning_effort,
+    /// Sets [`stream_usage`](Self#structfield.stream_usage).
+    stream_usage,
 }

@@ -1,17 +1,25 @@
 //! Models: the trait that programs call, what they send and get back, and the clients.
 //!
 //! A program holds anything that is a [`LanguageModel`]: [`OpenAi`] for a server that speaks
-//! OpenAI's chat completions, [`Script`] in tests, or a type of your own. The wire format
+//! OpenAI's chat completions, [`Anthropic`], a [provider by name](connect), [`Script`] in tests, or a type of your own. The wire format
 //! ([`wire`]) is pure functions; HTTP is behind the small trait [`Transport`].
 
+mod anthropic;
 #[cfg(feature = "blocking")]
 mod block_on;
 mod capabilities;
 mod completion;
+mod core;
 mod error;
+mod key;
+mod learned;
 mod openai;
+mod provider;
 mod request;
+mod retry;
 mod script;
+mod slots;
+mod stream;
 mod tool_choice;
 mod transport;
 pub mod wire;
@@ -19,14 +27,19 @@ pub mod wire;
 use std::pin::Pin;
 use std::sync::Arc;
 
+pub use anthropic::Anthropic;
 #[cfg(feature = "blocking")]
 pub use block_on::block_on;
 pub use capabilities::Capabilities;
 pub use completion::{Choice, Completion, FinishReason, Usage};
 pub use error::{LmError, LmErrorKind};
-pub use openai::{Key, OpenAi};
+pub use key::Key;
+pub use openai::OpenAi;
+pub use provider::{Client, Provider, connect, providers};
 pub use request::{Config, Request, ResponseFormat};
+pub use retry::Retries;
 pub use script::{Script, ScriptReply};
+pub use stream::{CompletionSource, CompletionStream, StreamEvent};
 pub use tool_choice::ToolChoice;
 #[cfg(feature = "reqwest")]
 pub use transport::Reqwest;
@@ -92,6 +105,18 @@ pub trait LanguageModel: Send + Sync {
     /// Whatever kept the model from answering: see [`LmErrorKind`].
     fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, LmError>>;
 
+    /// Sends the request and gives the reply while it is written. Dropping the stream cancels the call.
+    ///
+    /// A model that cannot stream, which is the default, waits for the whole reply and gives it in one piece.
+    ///
+    /// # Errors
+    ///
+    /// Whatever kept the model from beginning its answer; later failures are the stream's.
+    fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<CompletionStream<'a>, LmError>> {
+        let whole = self.complete(request);
+        Box::pin(async move { whole.await.map(CompletionStream::whole) })
+    }
+
     /// The model's name, as the provider spells it.
     fn model(&self) -> &str;
 
@@ -107,6 +132,9 @@ macro_rules! forward {
         impl<L: LanguageModel + ?Sized> LanguageModel for $outer {
             fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, LmError>> {
                 (**self).complete(request)
+            }
+            fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<CompletionStream<'a>, LmError>> {
+                (**self).stream(request)
             }
             fn model(&self) -> &str {
                 (**self).model()

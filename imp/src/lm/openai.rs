@@ -1,26 +1,23 @@
 //! A client for OpenAI and every server that speaks its chat completions.
 
-use std::fmt;
-use std::sync::Arc;
-use std::time::Duration;
-
-use super::transport::shown;
-use super::wire::openai;
-use super::{
-    BoxFuture, Capabilities, Completion, Headers, HttpRequest, LanguageModel, LmError, LmErrorKind, Request,
-    Transport,
-};
+use super::core::{Core, Wire, client};
+use super::{LmError, LmErrorKind};
 
 /// A client for OpenAI and every server that speaks its chat completions: OpenRouter, Groq,
 /// Ollama, llama.cpp, vLLM, …
 ///
-/// Clones share their connections; one client serves many tasks at once. It neither retries nor follows redirects.
+/// Clones share their connections; one client serves many tasks at once. Redirects are not followed. What its server is found to refuse
+/// (a response format, tools, names, …) is not sent again.
 ///
 /// | setting | default |
 /// | --- | --- |
 /// | [`base_url`](Self::base_url) | `https://api.openai.com/v1` |
 /// | [`key`](Self::key) | none, which OpenAI refuses and local servers take |
-/// | [`timeout`](Self::timeout) | 60 seconds for the whole call |
+/// | [`timeout`](Self::timeout) | 10 minutes for the whole call |
+/// | [`first_byte_timeout`](Self::first_byte_timeout) | none |
+/// | [`idle_timeout`](Self::idle_timeout) | 60 seconds between two pieces of a reply |
+/// | [`retries`](Self::retries) | 2, where a repetition can help |
+/// | [`max_in_flight`](Self::max_in_flight) | no limit |
 /// | [`max_response_size`](Self::max_response_size) | 64 MiB |
 /// | [`transport`](Self::transport) | the feature `reqwest` (on by default), else the feature `ureq` |
 ///
@@ -35,16 +32,9 @@ use super::{
 /// # }
 /// ```
 #[derive(Clone)]
-pub struct OpenAi {
-    model: String,
-    base_url: String,
-    key: Option<Key>,
-    timeout: Option<Duration>,
-    headers: Headers,
-    capabilities: Option<Capabilities>,
-    transport: Option<Arc<dyn Transport>>,
-    max_response_size: usize,
-}
+pub struct OpenAi(pub(super) Core);
+
+client!(OpenAi);
 
 impl OpenAi {
     /// OpenAI's own address, the default base URL.
@@ -61,16 +51,7 @@ impl OpenAi {
     /// let model = OpenAi::new("gpt-4.1-mini").key("sk-…");
     /// ```
     pub fn new(model: impl Into<String>) -> Self {
-        OpenAi {
-            model: model.into(),
-            base_url: OpenAi::BASE_URL.to_owned(),
-            key: None,
-            timeout: Some(Duration::from_secs(60)),
-            headers: Headers::new(),
-            capabilities: None,
-            transport: default_transport(),
-            max_response_size: 64 * 1024 * 1024,
-        }
+        OpenAi(Core::new(Wire::OpenAi, model.into(), OpenAi::BASE_URL))
     }
 
     /// A client as the environment says: the key `OPENAI_API_KEY`, the base URL `OPENAI_BASE_URL`
@@ -97,243 +78,19 @@ impl OpenAi {
         }
         match var("OPENAI_API_KEY") {
             Some(key) => Ok(client.key(key)),
-            None if client.is_openai() => Err(LmError::new(
+            None if client.0.is_at(OpenAi::BASE_URL) => Err(LmError::new(
                 LmErrorKind::NotConfigured,
                 "no key: set `OPENAI_API_KEY`, or `OPENAI_BASE_URL` for a server that needs none",
             )),
             None => Ok(client),
         }
     }
-
-    /// Sets where the server is, up to `/chat/completions`, which may be there already. A query stays behind
-    /// the path: `https://host/openai/v1?api-version=1`.
-    pub fn base_url(mut self, url: impl Into<String>) -> Self {
-        self.base_url = url.into();
-        self
-    }
-
-    /// Sets the key: a text, or a closure that is asked before each request.
-    ///
-    /// ```
-    /// use imp::OpenAi;
-    ///
-    /// let fixed = OpenAi::new("gpt-4.1-mini").key("sk-secret");
-    /// let fresh = OpenAi::new("gpt-4.1-mini").key(|| std::fs::read_to_string("/run/token").unwrap_or_default());
-    /// assert!(!format!("{fixed:?}").contains("secret"));
-    /// # let _ = fresh;
-    /// ```
-    pub fn key(mut self, key: impl Into<Key>) -> Self {
-        self.key = Some(key.into());
-        self
-    }
-
-    /// Sets the model.
-    pub fn model(mut self, model: impl Into<String>) -> Self {
-        self.model = model.into();
-        self
-    }
-
-    /// Sets how long a whole call may take, from connecting to the last byte. The default is 60
-    /// seconds; a request's own [`timeout`](crate::Config::timeout) goes before it.
-    pub fn timeout(mut self, total: Duration) -> Self {
-        self.timeout = Some(total);
-        self
-    }
-
-    /// Sets one more header of every request.
-    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.headers.set(name, value);
-        self
-    }
-
-    /// Sets what the model and its server take. The default is [`Capabilities::default`], with
-    /// `max_completion_tokens` at OpenAI's own address.
-    pub fn capabilities(mut self, capabilities: Capabilities) -> Self {
-        self.capabilities = Some(capabilities);
-        self
-    }
-
-    /// Sets what sends the requests.
-    pub fn transport(mut self, transport: impl Transport + 'static) -> Self {
-        self.transport = Some(Arc::new(transport));
-        self
-    }
-
-    /// Sets how many bytes a reply may have. The default is 64 MiB.
-    pub fn max_response_size(mut self, bytes: usize) -> Self {
-        self.max_response_size = bytes;
-        self
-    }
-
-    /// Whether this is OpenAI itself, which wants a key and the newer word for the token limit.
-    fn is_openai(&self) -> bool {
-        shown(&self.base_url).trim_end_matches('/').eq_ignore_ascii_case(OpenAi::BASE_URL)
-    }
-
-    fn capabilities_in_force(&self) -> Capabilities {
-        self.capabilities.unwrap_or_else(|| Capabilities::default().max_completion_tokens(self.is_openai()))
-    }
-
-    async fn call(&self, request: &Request, key: Option<&str>) -> Result<Completion, LmError> {
-        let not_configured = |text: String| Err(LmError::new(LmErrorKind::NotConfigured, text));
-        let Some(transport) = &self.transport else {
-            return not_configured(
-                "nothing to send the request with: enable the feature `reqwest` or `ureq`, or set `transport`".to_owned(),
-            );
-        };
-        if key.is_none() && self.is_openai() {
-            return not_configured(
-                "no key for api.openai.com: set `key`, or `base_url` for a server that needs none".to_owned(),
-            );
-        }
-        let body = openai::encode(request, &self.model, self.capabilities_in_force())?;
-        let url = endpoint(&self.base_url);
-        let mut sent = HttpRequest::new(url, body);
-        sent.timeout = request.config.timeout.or(self.timeout);
-        sent.headers.set("content-type", "application/json");
-        sent.headers.set("accept", "application/json");
-        if let Some(key) = key {
-            sent.headers.set("authorization", format!("Bearer {key}"));
-        }
-        for (name, value) in self.headers.iter() {
-            sent.headers.set(name, value);
-        }
-        // Checked here, so that no transport is asked to send what would end a header and start another.
-        for (name, value) in sent.headers.iter() {
-            if !is_header(name, value) {
-                return not_configured(format!(
-                    "the header `{}` has a character that HTTP does not take: use visible ASCII only{}",
-                    name.escape_debug(),
-                    if name == "authorization" { " in the key" } else { "" },
-                ));
-            }
-        }
-        let reply = transport.send(sent).await?;
-        let (status, headers) = (reply.status, reply.headers.clone());
-        let body = reply.into_bytes(self.max_response_size).await?;
-        openai::decode(status, &headers, &body)
-    }
-}
-
-fn is_header(name: &str, value: &str) -> bool {
-    let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
-    !name.is_empty()
-        && name.bytes().all(token)
-        && value.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ' || byte == b'\t')
-}
-
-// `None` is only for a build without a transport.
-#[allow(clippy::unnecessary_wraps)]
-fn default_transport() -> Option<Arc<dyn Transport>> {
-    #[cfg(feature = "reqwest")]
-    return Some(Arc::new(super::Reqwest::new()));
-    #[cfg(all(feature = "ureq", not(feature = "reqwest")))]
-    return Some(Arc::new(super::Ureq::new()));
-    #[cfg(not(any(feature = "reqwest", feature = "ureq")))]
-    None
-}
-
-impl LanguageModel for OpenAi {
-    fn complete<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Completion, LmError>> {
-        Box::pin(async move {
-            // A key from a file or a variable often has a line end.
-            let key = self.key.as_ref().map(|key| key.get().trim().to_owned()).filter(|key| !key.is_empty());
-            let result = self.call(request, key.as_deref()).await;
-            result.map_err(|error| match &key {
-                Some(key) => error.redact(key),
-                None => error,
-            })
-        })
-    }
-
-    fn model(&self) -> &str {
-        &self.model
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.capabilities_in_force()
-    }
-}
-
-impl fmt::Debug for OpenAi {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OpenAi")
-            .field("model", &self.model)
-            .field("base_url", &shown(&self.base_url))
-            .field("key", &self.key)
-            .field("timeout", &self.timeout)
-            .field("headers", &self.headers)
-            .field("capabilities", &self.capabilities_in_force())
-            .field("max_response_size", &self.max_response_size)
-            .finish_non_exhaustive()
-    }
-}
-
-/// A key, or a closure that gives one; made by [`OpenAi::key`] from either. `Debug` never shows it.
-#[derive(Clone)]
-pub struct Key(Source);
-
-#[derive(Clone)]
-enum Source {
-    Fixed(Arc<str>),
-    Asked(Arc<dyn Fn() -> String + Send + Sync>),
-}
-
-impl Key {
-    fn get(&self) -> String {
-        match &self.0 {
-            Source::Fixed(key) => key.as_ref().to_owned(),
-            Source::Asked(key) => key(),
-        }
-    }
-}
-
-impl From<&str> for Key {
-    fn from(key: &str) -> Self {
-        Key(Source::Fixed(key.into()))
-    }
-}
-
-impl From<String> for Key {
-    fn from(key: String) -> Self {
-        Key(Source::Fixed(key.into()))
-    }
-}
-
-impl<F: Fn() -> String + Send + Sync + 'static> From<F> for Key {
-    fn from(key: F) -> Self {
-        Key(Source::Asked(Arc::new(key)))
-    }
-}
-
-impl fmt::Debug for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Key(…)")
-    }
-}
-
-/// The URL of the endpoint below a base URL.
-fn endpoint(base_url: &str) -> String {
-    let (path, query) = base_url.split_at(base_url.find('?').unwrap_or(base_url.len()));
-    let path = path.trim_end_matches('/');
-    format!("{}/chat/completions{query}", path.strip_suffix("/chat/completions").unwrap_or(path))
 }
 
 #[cfg(test)]
 mod tests {
-    #[test]
-    fn the_endpoint_stands_below_the_base_url_and_before_its_query() {
-        for (base, url) in [
-            ("http://h/v1", "http://h/v1/chat/completions"),
-            ("http://h/v1/", "http://h/v1/chat/completions"),
-            ("http://h/v1/chat/completions", "http://h/v1/chat/completions"),
-            ("http://h/v1?api-version=1", "http://h/v1/chat/completions?api-version=1"),
-        ] {
-            assert_eq!(endpoint(base), url);
-        }
-    }
-
     use super::*;
+    use crate::lm::{Capabilities, LanguageModel};
 
     fn vars(vars: &[(&str, &str)]) -> Result<OpenAi, LmError> {
         OpenAi::from_vars(|name| {
@@ -345,13 +102,13 @@ mod tests {
     fn the_environment() {
         let client = vars(&[("OPENAI_API_KEY", " sk-1\n")]).unwrap();
         assert_eq!(
-            (client.model.as_str(), client.base_url.as_str()),
+            (client.0.model.as_str(), client.0.base_url.as_str()),
             (OpenAi::DEFAULT_MODEL, OpenAi::BASE_URL)
         );
-        assert_eq!(client.key.unwrap().get(), "sk-1");
+        assert_eq!(client.0.key.unwrap().get().as_deref(), Some("sk-1"));
         let client = vars(&[("OPENAI_BASE_URL", "http://localhost:1/v1"), ("OPENAI_MODEL", "m")]).unwrap();
-        assert_eq!((client.model.as_str(), client.base_url.as_str()), ("m", "http://localhost:1/v1"));
-        assert!(client.key.is_none());
+        assert_eq!((client.0.model.as_str(), client.0.base_url.as_str()), ("m", "http://localhost:1/v1"));
+        assert!(client.0.key.is_none());
         for nothing in [&[][..], &[("OPENAI_API_KEY", " ")], &[("OPENAI_BASE_URL", OpenAi::BASE_URL)]] {
             assert_eq!(vars(nothing).unwrap_err().kind(), LmErrorKind::NotConfigured);
         }
@@ -371,21 +128,5 @@ mod tests {
         }
         let set = OpenAi::new("m").capabilities(Capabilities::default());
         assert!(!LanguageModel::capabilities(&set).max_completion_tokens);
-    }
-
-    #[test]
-    fn what_a_header_may_hold() {
-        let cases = [
-            ("x-a", "b c", true),
-            ("x-a", "", true),
-            ("", "b", false),
-            ("x a", "b", false),
-            ("x-a", "b\r\nx-c: d", false),
-            ("x-a", "é", false),
-            ("x:a", "b", false),
-        ];
-        for (name, value, expected) in cases {
-            assert_eq!(is_header(name, value), expected, "{name:?} {value:?}");
-        }
     }
 }

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "reqwest")]
 mod reqwest;
+mod timer;
 #[cfg(feature = "ureq")]
 mod ureq;
 
@@ -13,6 +14,10 @@ pub use self::reqwest::Reqwest;
 #[cfg(feature = "ureq")]
 pub use self::ureq::Ureq;
 use super::{BoxFuture, LmError, LmErrorKind};
+
+/// How long connecting may take by default.
+#[cfg(any(feature = "reqwest", feature = "ureq"))]
+const CONNECT: Duration = Duration::from_secs(10);
 
 /// Sends one HTTP request. Implement it to bring an HTTP stack of your own.
 ///
@@ -52,6 +57,12 @@ pub trait Transport: Send + Sync {
     /// if it did not come in time, [`NotConfigured`](LmErrorKind::NotConfigured) if the request
     /// could not be sent from here.
     fn send(&self, request: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, LmError>>;
+
+    /// Waits before the next try. By default a thread of its own wakes the future, so that any executor will do;
+    /// one that has a timer should use it.
+    fn sleep(&self, time: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(timer::sleep(time))
+    }
 }
 
 /// An HTTP request: always a `POST`.
@@ -67,12 +78,23 @@ pub struct HttpRequest {
     /// How long everything may take, from connecting to the last byte of the reply; no limit if
     /// `None`.
     pub timeout: Option<Duration>,
+    /// How long the status and the headers of the reply may take, from the start; no limit if `None`.
+    pub first_byte_timeout: Option<Duration>,
+    /// How long each further piece of the reply may take; no limit if `None`.
+    pub idle_timeout: Option<Duration>,
 }
 
 impl HttpRequest {
-    /// A request without headers and without a limit of time.
+    /// A request without headers and without limits of time.
     pub fn new(url: impl Into<String>, body: impl Into<Vec<u8>>) -> Self {
-        HttpRequest { url: url.into(), headers: Headers::new(), body: body.into(), timeout: None }
+        HttpRequest {
+            url: url.into(),
+            headers: Headers::new(),
+            body: body.into(),
+            timeout: None,
+            first_byte_timeout: None,
+            idle_timeout: None,
+        }
     }
 }
 
@@ -224,6 +246,14 @@ fn timed_out(url: &str, timeout: Option<Duration>) -> LmError {
     LmError::new(
         LmErrorKind::Timeout,
         format!("no whole reply from {}{limit}: raise `timeout`, or ask for less", shown(url)),
+    )
+}
+
+#[cfg(any(feature = "reqwest", feature = "ureq"))]
+fn too_slow(url: &str, what: &str, limit: Duration) -> LmError {
+    LmError::new(
+        LmErrorKind::Timeout,
+        format!("{what} from {} within {limit:?}: raise the limit, or ask for less", shown(url)),
     )
 }
 

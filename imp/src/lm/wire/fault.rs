@@ -26,7 +26,7 @@ pub(super) fn fault(status: u16, headers: &Headers, json: Option<&Json>, body: &
             text.push_str(message);
         }
     }
-    let retry_after = retry_after(headers);
+    let retry_after = crate::lm::retry::retry_after(headers, None);
     if let Some(remedy) = remedy(kind, status, headers, retry_after) {
         let end = text.trim_end_matches(['.', ' ']).len();
         text.truncate(end);
@@ -35,7 +35,7 @@ pub(super) fn fault(status: u16, headers: &Headers, json: Option<&Json>, body: &
     }
     let mut error = LmError::new(kind, text).with_status(status);
     if !said.message.is_empty() {
-        error = error.with_provider_message(said.message);
+        error = error.with_provider_message(said.message.as_str());
     }
     if let Some(id) = request_id(headers) {
         error = error.with_request_id(id);
@@ -43,7 +43,16 @@ pub(super) fn fault(status: u16, headers: &Headers, json: Option<&Json>, body: &
     if let Some(wait) = retry_after {
         error = error.with_retry_after(wait);
     }
-    error
+    match headers.get("x-should-retry") {
+        // OpenAI and Anthropic say so where the status does not.
+        Some("true") => error.with_retryable(true),
+        Some("false") => error.with_retryable(false),
+        // A quota that is used up is not there again in a minute.
+        _ if said.words.contains("insufficient_quota") || said.words.contains("billing") => {
+            error.with_retryable(false)
+        }
+        _ => error,
+    }
 }
 
 fn remedy(kind: LmErrorKind, status: u16, headers: &Headers, wait: Option<Duration>) -> Option<String> {
@@ -230,13 +239,6 @@ fn is_filtered(words: &str, message: &str) -> bool {
         "requires moderation",
     ];
     contains_any(words, CODES) || contains_any(message, WORDINGS)
-}
-
-/// What a provider asks to wait: `retry-after-ms`, or `retry-after` in seconds.
-fn retry_after(headers: &Headers) -> Option<Duration> {
-    let number = |name: &str| headers.get(name)?.trim().parse::<f64>().ok();
-    let seconds = number("retry-after-ms").map(|millis| millis / 1000.0).or_else(|| number("retry-after"))?;
-    Duration::try_from_secs_f64(seconds).ok()
 }
 
 /// An error about a reply that came.

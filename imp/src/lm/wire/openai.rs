@@ -6,5 +6,5 @@ mod encode;
 mod stream;
 
 pub use decode::decode;
-pub use encode::encode;
+pub use encode::{encode, encode_stream};
 pub(super) use stream::Assembler;

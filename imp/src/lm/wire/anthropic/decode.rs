@@ -53,7 +53,8 @@ pub fn decode(status: u16, headers: &Headers, body: &[u8]) -> Result<Completion,
     for block in blocks {
         read.block(block);
     }
-    let mut completion = Completion { id: text_at(&json, "id"), model: text_at(&json, "model"), ..Completion::default() };
+    let mut completion =
+        Completion { id: text_at(&json, "id"), model: text_at(&json, "model"), ..Completion::default() };
     if let Some(usage) = json.get("usage") {
         let mut counts = Counts::default();
         counts.update(usage);
@@ -79,7 +80,9 @@ impl Reading {
     pub(super) fn block(&mut self, block: &Json) {
         let text = |key: &str| block.get(key).and_then(Json::as_str);
         match text("type") {
-            Some("text") => self.choice.text.get_or_insert_default().push_str(text("text").unwrap_or_default()),
+            Some("text") => {
+                self.choice.text.get_or_insert_default().push_str(text("text").unwrap_or_default())
+            }
             Some("thinking") => {
                 self.choice.reasoning.get_or_insert_default().push_str(text("thinking").unwrap_or_default());
             }
@@ -126,7 +129,9 @@ impl Reading {
                 "" => "the model refused".to_owned(),
                 said => format!("the model refused: {said}"),
             };
-            return Err(error(LmErrorKind::Refusal, text).with_provider_message(said).with_completion(completion));
+            return Err(error(LmErrorKind::Refusal, text)
+                .with_provider_message(said)
+                .with_completion(completion));
         }
         Ok(completion)
     }
@@ -214,7 +219,10 @@ mod tests {
             .finish_reason(FinishReason::ToolCalls);
         assert_eq!(completion.choices, [choice]);
         assert_eq!(completion.usage, Usage { cached_tokens: 11, ..Usage::new(23, 3) });
-        assert_eq!((completion.id.as_deref(), completion.request_id.as_deref()), (Some("msg_1"), Some("req_1")));
+        assert_eq!(
+            (completion.id.as_deref(), completion.request_id.as_deref()),
+            (Some("msg_1"), Some("req_1"))
+        );
     }
 
     #[test]
@@ -232,7 +240,10 @@ mod tests {
         assert_eq!(read(&json!({"content": [], "stop_reason": "end_turn"})).unwrap().choices[0].text, None);
         for (body, kind) in [
             (says("refusal"), LmErrorKind::Refusal),
-            (json!({"type": "error", "error": {"type": "overloaded_error", "message": "busy"}}), LmErrorKind::Overloaded),
+            (
+                json!({"type": "error", "error": {"type": "overloaded_error", "message": "busy"}}),
+                LmErrorKind::Overloaded,
+            ),
             (json!({"hello": 1}), LmErrorKind::Malformed),
             (json!([]), LmErrorKind::Malformed),
         ] {

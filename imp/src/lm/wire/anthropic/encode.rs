@@ -36,6 +36,24 @@ pub const DEFAULT_MAX_TOKENS: u32 = 4096;
 /// [`BadRequest`](LmErrorKind::BadRequest) for what the wire cannot carry: a recording, a file that is neither PDF
 /// nor text; [`Other`](LmErrorKind::Other) if the request makes the model call a tool that it does not offer.
 pub fn encode(request: &Request, model: &str, capabilities: Capabilities) -> Result<Vec<u8>, LmError> {
+    encode_as(request, model, capabilities, false)
+}
+
+/// The same for a reply that comes as a stream.
+///
+/// # Errors
+///
+/// As [`encode`].
+pub fn encode_stream(request: &Request, model: &str, capabilities: Capabilities) -> Result<Vec<u8>, LmError> {
+    encode_as(request, model, capabilities, true)
+}
+
+fn encode_as(
+    request: &Request,
+    model: &str,
+    capabilities: Capabilities,
+    stream: bool,
+) -> Result<Vec<u8>, LmError> {
     let config = &request.config;
     let mut body = JsonMap::new();
     let mut put = |name: &str, value: Option<Json>| {
@@ -64,6 +82,9 @@ pub fn encode(request: &Request, model: &str, capabilities: Capabilities) -> Res
         });
         put("tools", Some(tools.collect()));
         put("tool_choice", tool_choice(request, capabilities)?);
+    }
+    if stream {
+        body.insert("stream".to_owned(), true.into());
     }
     body.extend(config.extra.clone());
     serde_json::to_vec(&body).map_err(|error| {
@@ -160,7 +181,10 @@ fn text_block(text: &str) -> Option<Json> {
 
 fn part_block(part: &Part) -> Result<Option<Json>, LmError> {
     let unsent = |what: &str| {
-        Err(LmError::new(LmErrorKind::BadRequest, format!("Anthropic's Messages take {what}: send it as text")))
+        Err(LmError::new(
+            LmErrorKind::BadRequest,
+            format!("Anthropic's Messages take {what}: send it as text"),
+        ))
     };
     match part {
         Part::Text(text) => Ok(text_block(text)),
@@ -181,7 +205,8 @@ fn part_block(part: &Part) -> Result<Option<Json>, LmError> {
                 _ => return unsent("PDF documents only"),
             };
             let mut block = json!({"type": "document", "source": source});
-            if let (Some(name), Some(map)) = (file.filename().filter(|name| !name.is_empty()), block.as_object_mut())
+            if let (Some(name), Some(map)) =
+                (file.filename().filter(|name| !name.is_empty()), block.as_object_mut())
             {
                 map.insert("title".to_owned(), name.into());
             }

@@ -99,7 +99,11 @@ impl Assembler {
                     // A server that sends no starts: the delta says what its block is.
                     None => {
                         let kind = if delta.get("thinking").is_some() { "thinking" } else { "text" };
-                        self.blocks.push(Growing { index, start: json!({"type": kind}), added: String::new() });
+                        self.blocks.push(Growing {
+                            index,
+                            start: json!({"type": kind}),
+                            added: String::new(),
+                        });
                         self.blocks.len() - 1
                     }
                 };
@@ -139,11 +143,7 @@ impl Assembler {
         }
     }
 
-    pub(in crate::lm::wire) fn finish(
-        self,
-        status: u16,
-        headers: &Headers,
-    ) -> Result<Completion, LmError> {
+    pub(in crate::lm::wire) fn finish(self, status: u16, headers: &Headers) -> Result<Completion, LmError> {
         let mut read = Reading::default();
         for block in self.blocks {
             let kind = block.kind().to_owned();
@@ -154,7 +154,10 @@ impl Assembler {
                 let input = if block.added.trim().is_empty() {
                     block.start.get("input").cloned()
                 } else {
-                    Some(super::super::json::parse(block.added.as_bytes()).unwrap_or(Json::String(block.added)))
+                    Some(
+                        super::super::json::parse(block.added.as_bytes())
+                            .unwrap_or(Json::String(block.added)),
+                    )
                 };
                 read.choice.tool_calls.push(call(&id, &name, input.as_ref()));
                 continue;

@@ -2,9 +2,9 @@
 
 use serde_json::Value as Json;
 
+use crate::Value;
 use crate::lm::wire::fault::{about, excerpt, fault, not_json, request_id};
 use crate::lm::wire::json;
-use crate::Value;
 use crate::lm::{Choice, Completion, FinishReason, Headers, LmError, LmErrorKind, Usage};
 use crate::message::ToolCall;
 
@@ -205,6 +205,12 @@ fn read_choice(json: &Json) -> (Choice, Option<Trouble>) {
                 }
             }
         }
+    }
+    // The older form, of one call without an id.
+    if let Some(call) =
+        message.get("function_call").filter(|call| call.is_object() && choice.tool_calls.is_empty())
+    {
+        choice.tool_calls.push(ToolCall::from_value(&Value::from(serde_json::json!({"function": call}))));
     }
     let silent =
         choice.text.as_deref().is_none_or(|text| text.trim().is_empty()) && choice.tool_calls.is_empty();
@@ -475,7 +481,10 @@ mod tests {
             "the reply is not JSON but text/html; it starts: <html> <h1>Sign in</h1>"
         );
         let deep = "[".repeat(100_000);
-        for body in [&b""[..], b"{", b"data: {}", b"\xff", deep.as_bytes()] {
+        for body in [&b"{"[..], b"{\"choices\": [{\"message\": {\"content\": \"Ah"] {
+            assert_eq!(decode(200, &Headers::new(), body).unwrap_err().kind(), LmErrorKind::CutOff);
+        }
+        for body in [&b""[..], b"data: {}", b"\xff", deep.as_bytes()] {
             assert_eq!(decode(200, &Headers::new(), body).unwrap_err().kind(), LmErrorKind::Malformed);
         }
     }

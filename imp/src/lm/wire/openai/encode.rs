@@ -31,6 +31,24 @@ use crate::tool_definition::ToolDefinition;
 /// [`Other`](LmErrorKind::Other) if a value cannot be written as JSON, or the request makes the model call a tool
 /// that it does not offer.
 pub fn encode(request: &Request, model: &str, capabilities: Capabilities) -> Result<Vec<u8>, LmError> {
+    encode_as(request, model, capabilities, false)
+}
+
+/// The same for a reply that comes as a stream, with its tokens counted at the end.
+///
+/// # Errors
+///
+/// As [`encode`].
+pub fn encode_stream(request: &Request, model: &str, capabilities: Capabilities) -> Result<Vec<u8>, LmError> {
+    encode_as(request, model, capabilities, true)
+}
+
+fn encode_as(
+    request: &Request,
+    model: &str,
+    capabilities: Capabilities,
+    stream: bool,
+) -> Result<Vec<u8>, LmError> {
     if let Some(ToolChoice::Named(name)) = &request.config.tool_choice {
         let offered = request.tools.iter().any(|tool| tool.name() == name);
         if !offered && !request.tools.is_empty() && capabilities.tools && capabilities.forced_tool_choice {
@@ -38,7 +56,7 @@ pub fn encode(request: &Request, model: &str, capabilities: Capabilities) -> Res
             return Err(LmError::new(LmErrorKind::Other, message));
         }
     }
-    serde_json::to_vec(&Body { request, model, capabilities }).map_err(|error| {
+    serde_json::to_vec(&Body { request, model, capabilities, stream }).map_err(|error| {
         LmError::new(LmErrorKind::Other, "the request cannot be written as JSON").with_source(error)
     })
 }
@@ -47,11 +65,12 @@ struct Body<'a> {
     request: &'a Request,
     model: &'a str,
     capabilities: Capabilities,
+    stream: bool,
 }
 
 impl Serialize for Body<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Body { request, model, capabilities } = *self;
+        let Body { request, model, capabilities, stream } = *self;
         let config = &request.config;
         let mut map = serializer.serialize_map(None)?;
         // A field of the caller's own takes the place of ours: the same key twice is no JSON that
@@ -84,11 +103,40 @@ impl Serialize for Body<'_> {
             put!("parallel_tool_calls", config.parallel_tool_calls);
         }
         put!("response_format", format(request.response_format.as_ref(), capabilities));
+        if stream {
+            put!("stream", Some(true));
+            put!(
+                "stream_options",
+                capabilities.stream_usage.then_some(StreamOptions { include_usage: true })
+            );
+        }
         for (name, value) in &config.extra {
             map.serialize_entry(name, value)?;
         }
         map.end()
     }
+}
+
+/// A name as providers take it: what is no letter, digit, `_` or `-` becomes one `_`, and 64 characters are kept.
+/// `None` if nothing is left; a name is never worth a refused request.
+fn legal_name(name: &str) -> Option<String> {
+    let mut legal = String::new();
+    for c in name.chars() {
+        if c.is_ascii_alphanumeric() || c == '-' {
+            legal.push(c);
+        } else if !legal.ends_with('_') || c == '_' {
+            legal.push('_');
+        }
+        if legal.len() == 64 {
+            break;
+        }
+    }
+    legal.bytes().any(|byte| byte != b'_').then_some(legal)
+}
+
+#[derive(Serialize)]
+struct StreamOptions {
+    include_usage: bool,
 }
 
 #[derive(Serialize)]
@@ -202,8 +250,8 @@ impl Serialize for OneMessage<'_> {
         }
         if let Some(name) = &message.name {
             // A tool message has no name here: the call it answers has it.
-            if self.names && message.role != Role::Tool {
-                map.serialize_entry("name", name)?;
+            if let Some(name) = legal_name(name).filter(|_| self.names && message.role != Role::Tool) {
+                map.serialize_entry("name", &name)?;
             }
         }
         if !self.sent.calls.is_empty() {
@@ -291,7 +339,11 @@ mod tests {
             "function": {"name": "find", "arguments": r#"{"q":"x","n":2}"#}}]);
         let cases = [
             (Message::system("s"), json!({"role": "system", "content": "s"})),
-            (Message::user("").named("zo e"), json!({"role": "user", "content": "", "name": "zo e"})),
+            (
+                Message::user("").named("Zoë from Oban"),
+                json!({"role": "user", "content": "", "name": "Zo_from_Oban"}),
+            ),
+            (Message::user("").named("ぞえ"), json!({"role": "user", "content": ""})),
             (
                 Message::assistant("ok").named("bot"),
                 json!({"role": "assistant", "content": "ok", "name": "bot"}),

@@ -145,7 +145,8 @@ impl Growing {
             }
         }
         self.refusal.push_str(&refusal.unwrap_or_default());
-        self.annotations.extend(delta.get("annotations").and_then(Json::as_array).into_iter().flatten().cloned());
+        self.annotations
+            .extend(delta.get("annotations").and_then(Json::as_array).into_iter().flatten().cloned());
         for call in delta.get("tool_calls").and_then(Json::as_array).into_iter().flatten() {
             deltas.push(self.add_call(choice, call));
         }
@@ -171,7 +172,8 @@ impl Growing {
             None if !name.is_empty() => None,
             None => self.calls.len().checked_sub(1),
         };
-        let same = |call: &GrowingCall| id.is_empty() || name.is_empty() || call.id.is_empty() || call.id == id;
+        let same =
+            |call: &GrowingCall| id.is_empty() || name.is_empty() || call.id.is_empty() || call.id == id;
         let at = match known.filter(|at| self.calls.get(*at).is_some_and(same)) {
             Some(at) => at,
             None => {
@@ -203,9 +205,10 @@ impl Growing {
             message.insert(key.to_owned(), Json::String(text));
         }
         message.insert("annotations".to_owned(), Json::Array(self.annotations));
-        let calls = self.calls.into_iter().map(|call| {
-            json!({"id": call.id, "function": {"name": call.name, "arguments": call.arguments}})
-        });
+        let calls = self
+            .calls
+            .into_iter()
+            .map(|call| json!({"id": call.id, "function": {"name": call.name, "arguments": call.arguments}}));
         message.insert("tool_calls".to_owned(), Json::Array(calls.collect()));
         json!({"message": message, "finish_reason": self.finish_reason})
     }
