@@ -38,7 +38,9 @@ fn recordings() {
         for (at, line) in std::fs::read_to_string(&file).unwrap().lines().enumerate() {
             let place = format!("{}:{}", file.display(), at + 1);
             let transcript = Transcript::read(line).unwrap_or_else(|why| panic!("{place}: {why}"));
-            transcript.quick().unwrap_or_else(|why| panic!("{place}: {why}"));
+            if let Err(why) = transcript.quick() {
+                panic!("{place}: {why}");
+            }
         }
     }
 }
