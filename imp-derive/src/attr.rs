@@ -3,13 +3,13 @@
 use proc_macro2::{Ident, TokenStream};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Attribute, Expr, Lit, LitStr, Path, Type, UnOp};
+use syn::{Attribute, LitStr, Path, Type};
 
 use crate::case::RenameRule;
 use crate::errors::Errors;
 use crate::foreign;
+use crate::number::{length, number};
 use crate::suggest;
-use crate::types::ungroup;
 use crate::words::{self, Vocabulary};
 
 const RECORD: Vocabulary = Vocabulary {
@@ -228,6 +228,13 @@ pub(crate) enum Constraint {
     Pattern,
 }
 
+impl Constraint {
+    /// Whether its value is a number.
+    pub(crate) fn is_numeric(self) -> bool {
+        !matches!(self, Constraint::AllowInfNan | Constraint::Pattern)
+    }
+}
+
 /// The value of a bound.
 pub(crate) enum BoundValue {
     Int(i128),
@@ -333,41 +340,6 @@ fn bound(meant: &str, word: &Ident, input: ParseStream<'_>) -> syn::Result<Bound
         }
     };
     Ok(Bound { constraint, word: word.clone(), value })
-}
-
-/// A number: a literal, which may be negative, or a constant expression.
-pub(crate) fn number(tokens: TokenStream, example: &str) -> syn::Result<BoundValue> {
-    let Ok(expr) = syn::parse2::<Expr>(tokens.clone()) else { return Ok(BoundValue::Number(tokens)) };
-    let (sign, operand) = match ungroup(&expr) {
-        Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => ("-", ungroup(&unary.expr)),
-        operand => ("", operand),
-    };
-    let Expr::Lit(literal) = operand else { return Ok(BoundValue::Number(tokens)) };
-    let wrong = || syn::Error::new_spanned(&expr, format_args!("expected a number: `{example}`"));
-    match &literal.lit {
-        Lit::Int(int) => {
-            let value = format!("{sign}{}", int.base10_digits()).parse();
-            value.map(BoundValue::Int).map_err(|_| wrong())
-        }
-        Lit::Float(float) => match format!("{sign}{}", float.base10_digits()).parse::<f64>() {
-            Ok(value) if value.is_finite() => Ok(BoundValue::Float(value)),
-            _ => Err(wrong()),
-        },
-        _ => Err(wrong()),
-    }
-}
-
-/// A length: a whole number that is not negative, or a constant expression.
-pub(crate) fn length(tokens: &TokenStream, example: &str) -> syn::Result<BoundValue> {
-    match number(tokens.clone(), example)? {
-        BoundValue::Int(value) if value < 0 => Err(not_a_length(tokens)),
-        BoundValue::Float(_) => Err(not_a_length(tokens)),
-        value => Ok(value),
-    }
-}
-
-fn not_a_length(tokens: &TokenStream) -> syn::Error {
-    syn::Error::new_spanned(tokens, "a length is a whole number from 0")
 }
 
 /// `word = choice`, also as a string: the variant that it names.

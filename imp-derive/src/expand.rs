@@ -14,12 +14,13 @@
 //! pattern `index` that constant. The items of the runtime are named through one alias in the `const _`.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Generics, Lit, Type};
 
 use crate::ast::{Field, Record};
-use crate::attr::{BoundValue, Constraint, Default};
+use crate::attr::{Bound, BoundValue, Constraint, Default};
+use crate::check::{divides_nothing, unsatisfied};
 use crate::imp_path::ImpPath;
 use crate::types::respan;
 use crate::words;
@@ -45,6 +46,7 @@ pub(crate) fn expand(record: &Record<'_>) -> TokenStream {
         all.records(),
         if record.is_input() { all.inputs() } else { all.outputs() },
         all.field_checks(),
+        all.bound_checks(),
         all.name_checks(),
     ];
     all.wrap(&structs, &parts)
@@ -88,7 +90,10 @@ impl<'a> Expansion<'a> {
             #[allow(dead_code, deprecated, unused_imports)]
             const _: () = {
                 use #imp::__private as __imp;
-                use __imp::{Hidden as _, Literal as _, Required as _, Undescribed as _, Unusable as _};
+                use __imp::{
+                    Hidden as _, Literal as _, NoNumber as _, Required as _, Undescribed as _, Unlimited as _,
+                    Unusable as _,
+                };
                 #(#parts)*
             };
         }
@@ -503,12 +508,16 @@ impl<'a> Expansion<'a> {
         let (ident, partial) = (&self.record.original.ident, &self.partial);
         let readable = under(&output.to_token_stream(), quote!(: __imp::OutputSignature));
         let inputs = self.head(&quote!(__imp::Inputs for), ident, &readable);
+        // Whatever the compiler says of the type, its being private above all, it says at its name.
+        let place =
+            output.to_token_stream().into_iter().last().map_or_else(Span::call_site, |last| last.span());
+        let answer = quote_spanned!(place=> type Output = #output;);
         let signature = self.head(&quote!(__imp::Signature for), ident, &readable);
         let spec = self.spec("signature", "generic_signature");
         quote! {
             #[automatically_derived]
             #inputs {
-                type Output = #output;
+                #answer
                 type Partial = #partial #ty_generics;
             }
 
@@ -628,11 +637,48 @@ impl<'a> Expansion<'a> {
         quote!(fn check() where #(#asked),* {})
     }
 
+    /// Bounds that the field's type cannot have, under their words. Only where a const item can name the struct;
+    /// else the spec is refused when it is built.
+    ///
+    /// ```text
+    /// const _: () = __imp::check_bound(&<Route as Describe>::META, 1, 0, "max", Numbers::<u8>::__LIMITS);
+    /// const _: () = __imp::check_range(&<Route as Describe>::META, 1, Numbers::<u8>::__LIMITS);
+    /// ```
+    fn bound_checks(&self) -> TokenStream {
+        let params = &self.record.params;
+        if !params.types.is_empty() {
+            return TokenStream::new();
+        }
+        let itself = params.without_lifetimes(self.itself());
+        let meta = quote!(&<#itself as __imp::Describe>::META);
+        let mut checks = TokenStream::new();
+        for (index, field) in self.record.fields.iter().enumerate().filter(|(_, field)| !field.unreadable) {
+            let ty = params.without_lifetimes(field.ty.clone());
+            let limits = quote!(__imp::Numbers::<#ty>::__LIMITS);
+            let bounds = &field.attrs.bounds;
+            let asked = |bound: &Bound| bound.constraint.is_numeric() && !divides_nothing(bound);
+            for (at, bound) in bounds.iter().enumerate().filter(|(_, bound)| asked(bound)) {
+                let word = bound.word.unraw().to_string();
+                checks.extend(quote_spanned! {bound.word.span()=>
+                    const _: () = __imp::check_bound(#meta, #index, #at, #word, #limits);
+                });
+            }
+            let last = bounds.iter().rev().find(|bound| asked(bound));
+            if let Some(bound) = last.filter(|_| unsatisfied(bounds).is_none()) {
+                checks.extend(quote_spanned! {bound.word.span()=>
+                    const _: () = __imp::check_range(#meta, #index, #limits);
+                });
+            }
+        }
+        checks
+    }
+
     /// A name on both sides, under the field's name. Only where a const item can name both structs; else the
     /// spec is refused when it is built.
     ///
     /// ```text
-    /// const _: () = __imp::only_input("Ticket", "ticket", __imp::Described::<Route>::META);
+    /// type __Output = Route;
+    /// const _: () = __imp::only_input("Ticket", "ticket", __imp::Described::<__Output>::META);
     /// ```
     fn name_checks(&self) -> TokenStream {
         let Some(output) = self.output() else { return TokenStream::new() };
@@ -645,11 +691,13 @@ impl<'a> Expansion<'a> {
         let checks = fields.map(|field| {
             let name = &field.name;
             let text = &name.value;
-            let call = quote!(__imp::only_input(#input, #text, __imp::Described::<#output>::META));
-            let call = respan(call, name.span);
-            quote!(const _: () = #call;)
+            quote_spanned! {name.span=>
+                const _: () = __imp::only_input(#input, #text, __imp::Described::<__Output>::META);
+            }
         });
-        checks.collect()
+        let checks: TokenStream = checks.collect();
+        // Named away from the fields: if there is no such type, rustc looks for a remedy at the place of the item.
+        quote!(type __Output = #output; #checks)
     }
 
     fn output(&self) -> Option<&Type> {
@@ -768,7 +816,7 @@ fn bound_value(value: &BoundValue) -> TokenStream {
         BoundValue::Number(constant) => {
             let span = constant.clone().into_iter().next().map_or_else(Span::call_site, |token| token.span());
             let method = respan(quote!(.bound()), span);
-            quote!(__imp::Number(#constant) #method)
+            quote!(__imp::number(#constant) #method)
         }
         BoundValue::Text(text) => quote!(__imp::Bound::Text(#text)),
         BoundValue::Bool(value) => quote!(__imp::Bound::Bool(#value)),

@@ -10,6 +10,7 @@ mod expand;
 mod fallback;
 mod foreign;
 mod imp_path;
+mod number;
 mod suggest;
 mod types;
 mod words;

@@ -63,6 +63,7 @@ mod error;
 mod field;
 mod fields;
 mod history;
+mod limits;
 mod media;
 mod message;
 mod meta;
