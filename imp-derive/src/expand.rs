@@ -87,7 +87,7 @@ impl<'a> Expansion<'a> {
         let imp = &self.imp;
         quote! {
             #structs
-            #[allow(dead_code, deprecated, unused_imports)]
+            #[allow(dead_code, deprecated, unused_imports, unused_qualifications)]
             const _: () = {
                 use #imp::__private as __imp;
                 use __imp::{

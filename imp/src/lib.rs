@@ -60,6 +60,7 @@ mod describe;
 mod dialect;
 mod docs;
 mod error;
+mod fence;
 mod field;
 mod fields;
 mod history;

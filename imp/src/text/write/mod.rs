@@ -254,7 +254,8 @@ impl<'a> FieldWriter<'a> {
         self.presence = Presence::Present;
         // Code is its source, without the fence that a model or a file put around it (§2.1).
         let is_code = matches!(self.tree.present(&self.tree.root).kind, Kind::Code { .. });
-        let text = if is_code { crate::code::without_fence(text) } else { text };
+        let is_answer = (self.dialect == Dialect::Plain).then_some(self.not_finite != NotFinite::Written);
+        let text = if is_code { crate::code::shown(text, is_answer) } else { text };
         let is_bare = self.tree.is_bare_text();
         // DSPy quotes nothing; where its prompts are not asked for to the byte, a choice that would be lost is.
         let is_choice = matches!(self.tree.present(&self.tree.root).kind, Kind::Choice(_));
