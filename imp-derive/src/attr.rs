@@ -19,6 +19,7 @@ const RECORD: Vocabulary = Vocabulary {
         ("outputs", "output"),
         ("out", "output"),
         ("instruction", "instructions"),
+        ("doc", "instructions"),
         ("description", "instructions"),
         ("desc", "instructions"),
         ("prompt", "instructions"),
@@ -27,6 +28,10 @@ const RECORD: Vocabulary = Vocabulary {
     ],
     hints: &[
         ("rename", "a struct's own name is in no prompt"),
+        ("name", "a struct's own name is in no prompt"),
+        ("inputs", "the struct that names its `output = …` is the input"),
+        ("model", "a program is given its model: `Predict::<Struct>::new(model)`"),
+        ("demos", "a program is given its demos: see `Predict`"),
         ("input", "the struct that names its `output = …` is the input"),
         ("default", "defaults are written on the fields: `#[field(default = …)]`"),
         ("text_field", "it is written on the field: `#[field(text_field)]`"),
@@ -58,6 +63,7 @@ const FIELD: Vocabulary = Vocabulary {
     aliases: &[
         ("description", "desc"),
         ("describe", "desc"),
+        ("hint", "desc"),
         ("doc", "desc"),
         ("name", "rename"),
         ("regex", "pattern"),
@@ -78,6 +84,11 @@ const FIELD: Vocabulary = Vocabulary {
         ("optional", "make the field's type an `Option`"),
         ("required", "every field is, unless its type is an `Option` or it has a `default`"),
         ("choices", "make the field's type an enum"),
+        ("enum", "make the field's type an enum"),
+        ("values", "make the field's type an enum"),
+        ("type", "the field's own type says it"),
+        ("prefix", "a field is introduced by its name: write `rename = \"…\"` for another"),
+        ("flatten", "every field of a signature has a section of its own: write the inner fields here"),
         ("one_of", "make the field's type an enum"),
         ("alias", "write `#[serde(alias = \"…\")]`"),
         ("range", "write `min = …, max = …`"),
@@ -255,6 +266,15 @@ impl FieldAttrs {
                 errors.on(
                     attr.path(),
                     "`#[signature(…)]` belongs on the struct: on a field write `#[field(…)]`",
+                );
+            } else if let Some(role) = ["input", "output"].iter().find(|role| attr.path().is_ident(role)) {
+                // As DSPy and others have it.
+                errors.on(
+                    attr.path(),
+                    format_args!(
+                        "a field has no role of its own: inputs and outputs are two structs, and \
+                         `#[signature(output = …)]` on the input names the other; remove `#[{role}]`"
+                    ),
                 );
             }
         }

@@ -358,7 +358,7 @@ impl<'a> Expansion<'a> {
         let ty = &field.ty;
         match (&field.attrs.default, &self.record.attrs.default) {
             (Some(set), _) => Some(match &set.value {
-                Default::OfType => respan(quote!(::core::default::Default::default()), set.word.span()),
+                Default::OfType => respan(quote!(__imp::default_of_type()), set.word.span()),
                 Default::Expr(expr) => match words::literal(expr) {
                     Some(Lit::Str(text)) => respan(quote!(__imp::Text::<#ty>::__text(#text)), text.span()),
                     _ => expr.clone(),
@@ -429,14 +429,6 @@ impl<'a> Expansion<'a> {
             let desc = &set.value;
             meta.extend(quote!(.desc(#desc)));
         }
-        if !attrs.bounds.is_empty() {
-            let bounds = attrs.bounds.iter().map(|bound| {
-                let constraint = Ident::new(&format!("{:?}", bound.constraint), Span::call_site());
-                let value = bound_value(&bound.value);
-                quote!((__imp::Constraint::#constraint, #value))
-            });
-            meta.extend(quote!(.bounds(&[#(#bounds),*])));
-        }
         if let Some(set) = &attrs.answer_shape {
             let shape = &set.value;
             meta.extend(quote!(.answer_shape(__imp::AnswerShape::#shape)));
@@ -447,7 +439,16 @@ impl<'a> Expansion<'a> {
         if self.has_default(field) {
             meta.extend(quote!(.default(#operations::default_of::<Self, #index>)));
         }
-        meta
+        if attrs.bounds.is_empty() {
+            return meta;
+        }
+        let bounds = attrs.bounds.iter().map(|bound| {
+            let constraint = Ident::new(&format!("{:?}", bound.constraint), Span::call_site());
+            let value = bound_value(&bound.value);
+            quote!((__imp::Constraint::#constraint, #value))
+        });
+        // In a literal, and no argument: so the list lives as long as the metadata, whatever is calculated in it.
+        quote!(__imp::FieldMeta { constraints: &[#(#bounds),*], ..#meta })
     }
 
     /// ```text

@@ -84,9 +84,8 @@ fn build_outputs<O: OutputSignature>() -> Built {
 fn check_defaults(fields: &[Arc<FieldSpec>]) -> Result<(), SpecError> {
     for field in fields {
         // Without bounds there is nothing to ask: a type's own form is serde's affair.
-        let Some(default) = field.default.as_ref().filter(|_| !field.constraints.is_empty()) else {
-            continue;
-        };
+        let bounded = field.checks.is_some() || !field.constraints.is_empty();
+        let Some(default) = field.default.as_ref().filter(|_| bounded) else { continue };
         check_value(default, &field.tree, &field.tree.root, field.checks.as_deref()).map_err(|message| {
             let message = format!("the default is out of bounds, it {message}: change it or the bound");
             SpecError::of_field(&field.name, message)
@@ -263,6 +262,28 @@ pub trait FieldDefault<const INDEX: usize, T> {
     fn get() -> T;
 }
 
+/// The default of a field whose attribute says `default` alone.
+pub fn default_of_type<T: OwnDefault>() -> T {
+    T::own_default()
+}
+
+/// A type with a default of its own: what is `Default`, with our words for what is not.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no default of its own",
+    label = "there is no default for the field",
+    note = "implement `Default` for `{Self}`, or write the value: `default = …`"
+)]
+pub trait OwnDefault {
+    fn own_default() -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Default> OwnDefault for T {
+    fn own_default() -> T {
+        T::default()
+    }
+}
+
 /// A string literal as the default of a field of type `T`: the text types take it as it is. The other
 /// types get it unchanged from [`Literal`], so that the compiler says what it expected.
 #[derive(Debug)]
@@ -424,11 +445,6 @@ impl FieldMeta {
 
     pub const fn desc(mut self, desc: &'static str) -> Self {
         self.desc = Some(desc);
-        self
-    }
-
-    pub const fn bounds(mut self, bounds: &'static [(Constraint, Bound)]) -> Self {
-        self.constraints = bounds;
         self
     }
 

@@ -99,19 +99,19 @@ pub const fn check_bound(meta: &RecordMeta, field: usize, at: usize, word: &str,
     }
     let Some(limits) = limits else { return };
     if outside(constraint, bound, limits) {
-        let message = Message::new()
-            .with("`")
-            .with(word)
-            .with(" = ")
-            .number(bound)
-            .with("` is outside of the type of `")
-            .with(name)
-            .with("`, which is from ")
-            .number(limits.low)
-            .with(" to ")
-            .number(limits.high)
-            .with(": change the number or the type");
-        panic!("{}", message.text());
+        let message = Message::new().with("`").with(word);
+        let message = match bound {
+            Bound::Int(value) => message.with(" = ").number(value),
+            _ => message,
+        };
+        let message = message.with("` is outside of the type of `").with(name).with("`");
+        let message = match (limits.low, limits.high) {
+            (Bound::Int(low), Bound::Int(high)) => {
+                message.with(", which is from ").number(low).with(" to ").number(high)
+            }
+            _ => message,
+        };
+        panic!("{}", message.with(": change the number or the type").text());
     }
 }
 
@@ -126,6 +126,17 @@ pub const fn check_range(meta: &RecordMeta, field: usize, limits: Option<Limits>
         return;
     }
     let FieldMeta { name, constraints, .. } = &meta.fields[field];
+    // One that is outside of the type is reported already.
+    let mut at = 0;
+    while at < constraints.len() {
+        let (constraint, bound) = constraints[at];
+        if let Some(limits) = limits {
+            if outside(constraint, bound, limits) {
+                return;
+            }
+        }
+        at += 1;
+    }
     if is_empty(constraints, limits) {
         let message = Message::new().with("no number satisfies all bounds of `").with(name);
         panic!("{}", message.with("`: change one").text());
@@ -246,9 +257,7 @@ impl Message {
         self
     }
 
-    /// A whole number; another is not written out in const.
-    const fn number(mut self, bound: Bound) -> Self {
-        let Bound::Int(value) = bound else { return self.with("…") };
+    const fn number(mut self, value: i128) -> Self {
         if value < 0 {
             self = self.byte(b'-');
         }
@@ -297,7 +306,7 @@ mod tests {
             assert_eq!(message.text(), expected);
         }
         for value in [0, 7, -1, 255, i128::MIN, i128::MAX] {
-            assert_eq!(Message::new().number(int(value)).text(), value.to_string());
+            assert_eq!(Message::new().number(value).text(), value.to_string());
         }
     }
 

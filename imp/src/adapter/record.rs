@@ -80,7 +80,7 @@ pub trait Inputs: Record {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the output of a signature",
     label = "not an output struct",
-    note = "derive `Signature` on the output struct, without `output = …`"
+    note = "an output is a struct that derives `Signature`, without `output = …`: for one text, `struct Answer {{ answer: String }}`"
 )]
 pub trait Outputs: Record + Sized {
     /// The companion struct in which every field is optional.
@@ -120,7 +120,7 @@ pub trait Signature: Inputs + Describe {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the output of a signature",
     label = "not an output struct",
-    note = "derive `Signature` on the output struct, without `output = …`"
+    note = "an output is a struct that derives `Signature`, without `output = …`: for one text, `struct Answer {{ answer: String }}`"
 )]
 pub trait OutputSignature: Outputs + Describe {
     /// The description of the outputs alone: a signature without inputs.
@@ -148,7 +148,7 @@ pub trait PartOf<I: ?Sized> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the type of an input field",
     label = "this type has no JSON Schema or cannot be serialised",
-    note = "an input field's type implements `serde::Serialize` and `schemars::JsonSchema`: derive both"
+    note = "an input field's type implements `serde::Serialize` and `schemars::JsonSchema`: derive both; other crates have them as features"
 )]
 pub trait InputType {
     /// The JSON Schema of the type as it is written.
@@ -188,7 +188,7 @@ impl<T: Serialize + JsonSchema + ?Sized> InputType for T {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the type of an output field",
     label = "this type has no JSON Schema, or cannot be serialised or deserialised",
-    note = "an output field's type implements `serde::Serialize`, `serde::Deserialize` and `schemars::JsonSchema`: derive all three"
+    note = "an output field's type implements `serde::Serialize`, `serde::Deserialize` and `schemars::JsonSchema`: derive all three; other crates have them as features"
 )]
 pub trait OutputType: Sized {
     /// The JSON Schema of the type as it is read.

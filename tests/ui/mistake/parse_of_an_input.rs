@@ -13,7 +13,5 @@ struct Answer {
 
 fn main() {
     let _ = Chat::new().parse::<Ask>("x");
-    let _ = Chat::new().parse("x");
     let _ = Chat::new().format(&Answer { answer: String::new() });
-    let _ = Chat::new().format("x");
 }
