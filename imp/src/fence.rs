@@ -69,7 +69,7 @@ fn block(text: &str) -> Option<(&str, bool)> {
         let run = ticks(&text[start..]);
         from = start + run;
         let rest = &text[from..];
-        let Some((info, _)) = rest.split_once('\n') else { return None };
+        let (info, _) = rest.split_once('\n')?;
         // A language is one word; anything else in the line is code.
         if info.contains('`') || info.trim().contains(char::is_whitespace) {
             continue;

@@ -481,10 +481,11 @@ pub(crate) fn ready(
             return Err(format!("no number is between the bounds `{ge}` and `{le}`: swap or widen them"));
         }
     }
-    if let (Some(least), Some(most)) = (checks.min_length, checks.max_length)
-        && least > most
-    {
-        return Err("the bound `min_length` is greater than `max_length`: swap or widen them".to_owned());
+    match (checks.min_length, checks.max_length) {
+        (Some(least), Some(most)) if least > most => {
+            return Err("the bound `min_length` is greater than `max_length`: swap or widen them".to_owned());
+        }
+        _ => {}
     }
     Ok((!checks.is_empty()).then(|| Box::new(checks)))
 }

@@ -195,6 +195,20 @@ fn a_default_outside_of_its_bounds() {
             ),
             None,
         ),
+        (
+            error!(
+                #[field(default = f64::NAN, allow_inf_nan)]
+                f64
+            ),
+            None,
+        ),
+        (
+            error!(
+                #[field(default = f64::INFINITY, min = 1)]
+                f64
+            ),
+            None,
+        ),
     ] {
         assert_eq!(error, expected);
     }

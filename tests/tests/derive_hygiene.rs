@@ -471,7 +471,7 @@ fn odd_names() {
     let user = messages.unwrap_or_default();
     assert!(user.contains("[[ ## out ## ]]\nc\n") && user.contains("[[ ## sized ## ]]\n[7, 8]\n"), "{user}");
     let sections = names::<Answer>().into_iter().filter(|name| !["None", "Default", "Ok"].contains(name));
-    let reply: String = sections.map(|name| format!("[[ ## {name} ## ]]\n1\n\n")).collect();
+    let reply = sections.map(|name| format!("[[ ## {name} ## ]]\n1\n\n")).collect::<Vec<_>>().concat();
     let answer = imp::Chat::new().parse::<Answer>(&*format!("[[ ## Ok ## ]]\nyes\n\n{reply}"));
     let answer = answer.map(|answer| (answer.Ok, answer.None, answer.Default, answer.r#dyn));
     assert_eq!(answer.ok(), Some(("yes".to_owned(), None, false, 1)));

@@ -25,16 +25,16 @@ fn an_alias_of_option_is_optional() {
 
     #[derive(Debug, PartialEq, Signature)]
     struct Answer {
-        answer: String,
+        text: String,
         note: Note,
         count: Maybe<u8>,
         path: std::option::Option<u8>,
     }
 
-    let answer = Chat::new().parse::<Answer>(&*section("answer", "yes"));
-    let expected = Answer { answer: "yes".to_owned(), note: None, count: None, path: None };
+    let answer = Chat::new().parse::<Answer>(&*section("text", "yes"));
+    let expected = Answer { text: "yes".to_owned(), note: None, count: None, path: None };
     assert_eq!(answer.ok(), Some(expected));
-    assert!(AnswerPartial { answer: Some(String::new()), ..Default::default() }.complete().is_ok());
+    assert!(AnswerPartial { text: Some(String::new()), ..Default::default() }.complete().is_ok());
 }
 
 #[test]
@@ -46,7 +46,6 @@ fn attributes_behind_cfg() {
         first: u8,
         #[cfg(any())]
         gone: NoSuchType,
-        #[cfg(all())]
         #[cfg_attr(any(), field(rename = "never"))]
         second: u8,
     }

@@ -15,7 +15,7 @@ use crate::fields::Fields;
 use crate::meta::{RecordMeta, Side, schema_for};
 use crate::spec::{FieldSpec, SignatureSpec};
 use crate::text::read::{self, ReadError, ReadOptions, Source};
-use crate::text::write::FieldWriter;
+use crate::text::write::{FieldWriter, to_value};
 use crate::types::Kind;
 use crate::value::Value;
 use crate::variants::declare_order;
@@ -176,7 +176,7 @@ impl<T: Serialize + JsonSchema + ?Sized> InputType for T {
     }
 
     fn to_value(&self) -> Result<Value, WriteError> {
-        value_of(self)
+        to_value(self)
     }
 
     fn write(&self, out: &mut FieldWriter<'_>) -> Result<(), WriteError> {
@@ -225,7 +225,7 @@ impl<T: Serialize + DeserializeOwned + JsonSchema> OutputType for T {
     }
 
     fn to_value(&self) -> Result<Value, WriteError> {
-        value_of(self)
+        to_value(self)
     }
 
     fn write(&self, out: &mut FieldWriter<'_>) -> Result<(), WriteError> {
@@ -235,10 +235,6 @@ impl<T: Serialize + DeserializeOwned + JsonSchema> OutputType for T {
     fn read(source: &Source<'_>, field: &FieldSpec, options: ReadOptions) -> Result<Self, ReadError> {
         read::read(source, &field.tree, field.checks.as_deref(), options)
     }
-}
-
-fn value_of<T: Serialize + ?Sized>(value: &T) -> Result<Value, WriteError> {
-    serde_json::to_value(value).map(Value::from).map_err(|error| WriteError::new(error.to_string()))
 }
 
 /// One output's part of a reply.
