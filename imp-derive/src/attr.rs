@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, TokenStream};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Attribute, LitStr, Path, Type};
+use syn::{Attribute, LitStr, Path, Token, Type};
 
 use crate::case::RenameRule;
 use crate::errors::Errors;
@@ -153,6 +153,12 @@ impl RecordAttrs {
     fn word(&mut self, word: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<()> {
         match RECORD.resolve(word, errors) {
             Some("output") => {
+                if input.peek(Token![=]) && input.peek2(LitStr) {
+                    input.parse::<Token![=]>()?;
+                    let text: LitStr = input.parse()?;
+                    let message = format!("expected `output = {}`: a struct, without quotes", text.value());
+                    return Err(syn::Error::new(text.span(), message));
+                }
                 set(&mut self.output, word, words::value(word, "output = Struct", input)?, errors);
             }
             Some("instructions") => {
