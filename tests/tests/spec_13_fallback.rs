@@ -388,6 +388,23 @@ async fn row_158_tracing() {
     }
 }
 
+/// And of a program that learns: that it does, every call that begins so, and that it begins as chosen again.
+#[tokio::test]
+async fn tracing_of_what_is_learnt() {
+    let events = Events::default();
+    let guard = tracing::subscriber::set_default(events.clone());
+    let sections = "[[ ## answer ## ]]\nParis";
+    let program = predict(&Script::new(["one", PARIS, PARIS, "two", sections])).learn_after(1);
+    for _ in 0..3 {
+        program.call(&question()).await.unwrap();
+    }
+    drop(guard);
+    let fell = ["INFO chat>json", "DEBUG json", "INFO json"];
+    let kept = ["DEBUG json", "DEBUG json"];
+    let went_back = ["DEBUG json", "INFO json>chat", "DEBUG chat", "INFO chat"];
+    assert_eq!(*events.0.lock().unwrap(), [&fell[..], &kept, &went_back].concat());
+}
+
 /// Keeps the events of `imp`: level, adapter, and the one that is fallen back to.
 #[derive(Debug, Clone, Default)]
 struct Events(Arc<Mutex<Vec<String>>>);

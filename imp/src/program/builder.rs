@@ -66,7 +66,7 @@ macro_rules! program_methods {
             ///
             /// * Started with the fallback, a reply that cannot be read (or a request that the provider does not take) is
             ///   followed by the program's own adapter, with the retries that there are: no answer is lost, and no call makes
-            ///   more requests than it would have made otherwise. If that fails too, its error is the call's. Three calls
+            ///   more requests than one that falls back. If that fails too, its error is the call's. Three calls
             ///   in a row in which only the program's own adapter could be read undo what was learnt.
             /// * A salvaged reply needed no second request, so it is no failure; nor is it of the format, so it does not end the
             ///   row of failures, and a try that ends in one changes nothing. The same holds for one that a retry brought, and a
