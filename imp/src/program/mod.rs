@@ -84,7 +84,7 @@ impl fmt::Debug for Program {
             .field("salvage", &self.salvage)
             .field("natives", &self.natives)
             .field("learns", &self.learner.is_some())
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 
@@ -290,20 +290,16 @@ impl Program {
         let Some(fallback) = fallback else { return Err(failed.into_error(usage)) };
         trace::falls_back(main, fallback.adapter.name(), &failed.error);
         let second = turn.request(fallback).map_err(Error::format)?;
-        match self.attempt::<O>(&turn, fallback, second, &mut usage).await? {
-            Ok(prediction) => {
-                // A reply that was cut off says nothing of its format.
-                if failed.error.kind() != ParseErrorKind::CutOff {
-                    lesson.report(Outcome::FellBack);
-                }
-                Ok(prediction.started_by(main, false))
-            }
+        let Ok(prediction) = self.attempt::<O>(&turn, fallback, second, &mut usage).await? else {
+            lesson.report(Outcome::Neither);
             // The first error says what the model made of the format that the caller chose.
-            Err(_) => {
-                lesson.report(Outcome::Neither);
-                Err(failed.into_error(usage))
-            }
+            return Err(failed.into_error(usage));
+        };
+        // A reply that was cut off says nothing of its format.
+        if failed.error.kind() != ParseErrorKind::CutOff {
+            lesson.report(Outcome::FellBack);
         }
+        Ok(prediction.started_by(main, false))
     }
 
     /// What the program knows of its model. A call without a fallback has a lesson too: that the adapter works.

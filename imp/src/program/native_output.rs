@@ -123,9 +123,8 @@ enum Effort {
 
 fn effort(config: &Config) -> Effort {
     match (config.extra.get("reasoning_effort"), config.reasoning_effort.as_deref()) {
-        (Some(Json::Null), _) => Effort::Off,
         (Some(Json::String(word)), _) if word == "none" => Effort::Off,
-        (None, Some("none")) => Effort::Off,
+        (Some(Json::Null), _) | (None, Some("none")) => Effort::Off,
         (None, None) => Effort::Unsaid,
         _ => Effort::Said,
     }
@@ -213,13 +212,11 @@ struct Kept {
 
 impl Record for Kept {
     fn write(&self, index: usize, field: &FieldSpec, out: &mut FieldWriter<'_>) -> Result<(), WriteError> {
-        match self.places.get(index) {
-            Some(&index) => self.outputs.write(index, field, out),
-            None => {
-                out.absent();
-                Ok(())
-            }
+        if let Some(&index) = self.places.get(index) {
+            return self.outputs.write(index, field, out);
         }
+        out.absent();
+        Ok(())
     }
 
     fn is_complete(&self) -> bool {
