@@ -374,7 +374,7 @@ impl LanguageModel for Slow {
         })
     }
 
-    fn model(&self) -> &str {
+    fn model(&self) -> &'static str {
         "slow"
     }
 
