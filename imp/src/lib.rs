@@ -39,6 +39,7 @@
 //! | call a model | [`Predict`], [`ChainOfThought`], [`TwoStep`], [`Prediction`] |
 //! | give an image, a recording, a document | [`Image`], [`Audio`], [`File`] |
 //! | ask for source code | [`Code`], [`language`] |
+//! | take a model's own reasoning or sources | [`Reasoning`], [`Citations`], [`NativeOutput`] |
 //! | choose a model, or bring your own | [`OpenAi`], [`LanguageModel`], [`lm`] |
 //! | test without a model | [`Script`] |
 //! | see what went wrong | [`Error`], [`ParseError`], [`FormatError`], [`SpecError`], [`LmError`] |
@@ -55,6 +56,7 @@ mod adapter;
 mod blank;
 mod bounded;
 mod bounds;
+mod citations;
 mod code;
 mod describe;
 mod dialect;
@@ -100,6 +102,7 @@ pub use adapter::two_step::TwoStepPrompt;
 pub use adapter::typed::read_reply;
 pub use adapter::xml::Xml;
 pub use bounds::{FloatType, LengthType, NumericType, TextType};
+pub use citations::{Citation, Citations};
 pub use code::Code;
 pub use dialect::Dialect;
 pub use error::{
@@ -119,6 +122,7 @@ pub use message::{Content, Message, Part, Role, Text, ToolCall};
 pub use program::call::Call;
 pub use program::chain_of_thought::{ChainOfThought, Reasoned};
 pub use program::error::{Error, ErrorKind};
+pub use program::native_output::NativeOutput;
 pub use program::predict::Predict;
 pub use program::prediction::Prediction;
 pub use program::two_step::{TwoStep, TwoStepPrediction};
