@@ -69,8 +69,8 @@ macro_rules! program_methods {
             ///   more requests than one that falls back. If that fails too, its error is the call's. Three calls
             ///   in a row in which only the program's own adapter could be read undo what was learnt.
             /// * A salvaged reply needed no second request, so it is no failure; nor is it of the format, so it does not end the
-            ///   row of failures, and a try that ends in one changes nothing. The same holds for one that a retry brought, and a
-            ///   reply that the limit of tokens cut off is no failure of the format.
+            ///   row of failures, and a try that ends in one changes nothing. The same holds for one that a retry brought. A
+            ///   reply that the limit of tokens cut off is a failure like others: the fallback's was whole.
             /// * A call without a fallback never starts with it. With several completions a call the call counts, as one
             ///   completion that cannot be read sends all through the fallback.
             /// * It is kept in memory, for each [`model`](crate::LanguageModel::model) name apart, and shared by the clones of a

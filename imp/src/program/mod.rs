@@ -295,10 +295,8 @@ impl Program {
             // The first error says what the model made of the format that the caller chose.
             return Err(failed.into_error(usage));
         };
-        // A reply that was cut off says nothing of its format.
-        if failed.error.kind() != ParseErrorKind::CutOff {
-            lesson.report(Outcome::FellBack);
-        }
+        // Also where the reply was cut off: a format that the limit of tokens is too short for costs as much.
+        lesson.report(Outcome::FellBack);
         Ok(prediction.started_by(main, false))
     }
 
