@@ -82,7 +82,8 @@ impl Function {
                     "an argument of a tool owns its data: write `String`, `Vec<…>`, or the type itself",
                 ),
                 Type::ImplTrait(_) => {
-                    errors.on(&param.ty, "a tool has one schema, so its arguments have types: write the type")
+                    errors
+                        .on(&param.ty, "a tool has one schema, so its arguments have types: write the type");
                 }
                 _ => {}
             }
@@ -230,7 +231,9 @@ impl ToTokens for Function {
         });
         let params = receiver.chain(params);
         let clause = &generics.where_clause;
+        // What a tool has to be: async, and given what it reads.
         tokens.extend(quote! {
+            #[allow(clippy::unused_async, clippy::needless_pass_by_value)]
             #(#attrs)* #vis #qualifiers #fn_token #ident #generics (#(#params),*) #output #clause #body
         });
     }
