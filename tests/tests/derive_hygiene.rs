@@ -389,6 +389,7 @@ mod hostile_tool {
 
     /// A type that is called like one of the expansion's.
     #[derive(::serde::Deserialize, ::schemars::JsonSchema)]
+    #[schemars(crate = "::schemars")]
     pub(super) struct Arguments {
         pub(super) count: u8,
     }

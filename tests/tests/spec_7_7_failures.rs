@@ -11,8 +11,8 @@ fn other(reason: Json) -> ToolFailure {
     ToolFailure::Other(reason.into())
 }
 
-fn mcp(result: Json) -> ToolFailure {
-    ToolFailure::from_mcp(&result)
+fn mcp(result: &Json) -> ToolFailure {
+    ToolFailure::from_mcp(result)
 }
 
 fn cases() -> Vec<(ToolFailure, &'static str)> {
@@ -62,19 +62,19 @@ fn cases() -> Vec<(ToolFailure, &'static str)> {
         ),
         // 99
         (
-            mcp(json!({"content": [{"type": "text", "text": "error: write outcome unknown; look first"}]})),
+            mcp(&json!({"content": [{"type": "text", "text": "error: write outcome unknown; look first"}]})),
             "error: write outcome unknown; look first",
         ),
         // 100
         (
-            mcp(json!({"content": [
+            mcp(&json!({"content": [
                 {"type": "text", "text": "not posted"}, {"type": "image", "data": "…"},
                 {"type": "text", "text": "the thread is locked"},
             ]})),
             "Error: not posted\nthe thread is locked",
         ),
-        (mcp(json!({"content": [], "structuredContent": {"code": 4}})), r#"Error: {"code":4}"#),
-        (mcp(json!({})), "The tool reported an error without saying what it was."),
+        (mcp(&json!({"content": [], "structuredContent": {"code": 4}})), r#"Error: {"code":4}"#),
+        (mcp(&json!({})), "The tool reported an error without saying what it was."),
         (ToolFailure::malformed_call("x"), "Error: the tool call could not be read."),
         (
             ToolFailure::TimedOut { name: "save".into() },

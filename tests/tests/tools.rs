@@ -403,7 +403,8 @@ async fn tide(
     #[schemars(range(max = 7))] r#in: Option<u8>,
 ) -> Result<String, Broke> {
     days.sort_unstable();
-    if port.is_empty() { Err(Broke) } else { Ok(format!("{port} {days:?} {in:?}", in = r#in)) }
+    let ahead = r#in;
+    if port.is_empty() { Err(Broke) } else { Ok(format!("{port} {days:?} {ahead:?}")) }
 }
 
 struct Log(Mutex<Vec<String>>);

@@ -44,8 +44,8 @@ pub(super) fn expand(function: &Function, attrs: &ToolAttrs, broken: bool) -> To
         },
         |text| quote!(::std::string::String::from(#text)),
     );
-    // Names that nothing of the user's can be meant by.
-    let [this, arguments] = ["this", "arguments"].map(|name| Ident::new(name, Span::mixed_site()));
+    // A constant of the user's would be a pattern, also at this span.
+    let [this, arguments] = ["__this", "__arguments"].map(|name| Ident::new(name, Span::mixed_site()));
     let (serde, schemars) = (path(&imp, "serde"), path(&imp, "schemars"));
     let fields = function.params.iter().map(super::function::Param::field);
     let values = function.params.iter().map(|param| {
