@@ -4,6 +4,7 @@ mod data;
 mod escape;
 mod json;
 mod parts;
+mod python;
 mod tools;
 mod top;
 mod value;
@@ -162,7 +163,7 @@ impl<'a> FieldWriter<'a> {
             self.capture(value.clone());
             return Ok(());
         }
-        let listed = if self.tree.own { tools::listed(self.tree, value) } else { None };
+        let listed = if self.tree.own { tools::listed(self.tree, value, self.dialect) } else { None };
         let value = listed.as_ref().unwrap_or(value);
         // A text or a number is none, and most values are one.
         if matches!(value, Value::List(_) | Value::Map(_) | Value::Part(_)) && parts::has_part(value) {
