@@ -566,3 +566,67 @@ fn a_listing_in_dspys_dialect() {
         assert!(prompt.contains(section.as_str()), "{prompt}");
     }
 }
+
+/// Beside calls the other outputs are read as without them, whatever their types.
+#[tokio::test]
+async fn outputs_of_every_type_are_read_as_without_tools() {
+    #[derive(Debug, Clone, PartialEq, serde::Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    enum Team {
+        Atlas,
+        Beacon,
+    }
+    #[derive(Signature)]
+    #[signature(output = Out)]
+    struct In {
+        tools: Vec<Tool>,
+    }
+    macro_rules! fields {
+        ($name:ident { $($last:tt)* }) => {
+            #[derive(Debug, PartialEq, Signature)]
+            struct $name {
+                text: String,
+                single: f32,
+                big: i128,
+                team: Team,
+                list: Vec<Option<String>>,
+                any: Json_,
+                maybe: Option<String>,
+                #[field(default = "free", max_length = 9)]
+                plan: String,
+                $($last)*
+            }
+        };
+    }
+    fields!(Out { calls: ToolCalls });
+    fields!(Plain {});
+    let shown = |plain: &Plain| {
+        let Plain { text, single, big, team, list, any, maybe, plan } = plain;
+        format!("{text:?} {single:?} {big:?} {team:?} {list:?} {any:?} {maybe:?} {plan:?}")
+    };
+    for maybe in [None, Some("x"), Some("null"), Some("\"x\""), Some(" \n x"), Some("")] {
+        for text in ["a\n\n  b", "\\[[ ## a ## ]]", "null", "[1]", "\"q\"", "12", "Ünï\u{1F600}"] {
+            let plain = Plain {
+                text: text.to_owned(),
+                single: 0.1,
+                big: i128::MAX,
+                team: Team::Beacon,
+                list: vec![None, Some("null".into())],
+                any: json!({"b": [1.5, "2"], "a": null}),
+                maybe: maybe.map(str::to_owned),
+                plan: "pro".into(),
+            };
+            let chat = Chat::new();
+            let spec = <Plain as imp::OutputSignature>::output_spec().unwrap();
+            let reply = Adapter::assistant_content(&chat, spec, &plain, imp::Missing::LeaveOut).unwrap();
+            let expected: Plain = chat.parse(&reply).unwrap();
+            let choice = Choice::new(reply).tool_calls([call("c", "look", json!({"x": 1e-7}))]);
+            let predict = Predict::<In>::new(Script::new([choice]));
+            let out = predict.call(&In { tools: vec![search()] }).await.unwrap().into_inner();
+            assert_eq!(out.calls.calls, [call("c", "look", json!({"x": 1e-7}))]);
+            let Out { text, single, big, team, list, any, maybe, plan, .. } = out;
+            let got = Plain { text, single, big, team, list, any, maybe, plan };
+            assert_eq!(shown(&got), shown(&expected));
+        }
+    }
+}
