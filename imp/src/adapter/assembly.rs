@@ -1,5 +1,6 @@
 //! The one assembly of messages: adapters differ in its parts only.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -8,10 +9,11 @@ use crate::adapter::demo::Demo;
 use crate::adapter::field_list::field_list;
 use crate::adapter::instructions::objective_text;
 use crate::adapter::options::{FormatOptions, Missing};
-use crate::adapter::record::Record;
+use crate::adapter::record::{Answer, Record};
 use crate::dialect::Dialect;
 use crate::error::FormatError;
 use crate::message::{Content, Message, Part};
+use crate::nearest::nearest;
 use crate::spec::{FieldSpec, SignatureSpec};
 use crate::text::scan::{is_blank, trim};
 use crate::text::write::{FieldWriter, Form, Presence};
@@ -322,6 +324,7 @@ pub(crate) fn assistant_content<A: Adapter + ?Sized>(
     missing: Missing<'_>,
 ) -> Result<String, FormatError> {
     let mut out = String::with_capacity(256);
+    let outputs = &Answer(outputs);
     for (index, field) in spec.outputs.iter().enumerate() {
         let start = out.len();
         if start > 0 {
@@ -420,7 +423,25 @@ pub(crate) fn check_inputs<A: Adapter + ?Sized>(
             missing.push(field.name.clone());
         }
     }
-    if missing.is_empty() { Ok(()) } else { Err(FormatError::MissingInputs(missing)) }
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let known: HashSet<&str> = spec.inputs.iter().map(|field| field.name.as_str()).collect();
+    let unknown: Vec<(String, Option<String>)> = inputs
+        .given_names()
+        .into_iter()
+        .filter(|name| !known.contains(name))
+        .map(|name| {
+            // A value that is there under its own name is not the one that was meant.
+            let near = nearest(name, missing.iter().map(String::as_str));
+            (name.to_owned(), near.map(str::to_owned))
+        })
+        .collect();
+    Err(if unknown.is_empty() {
+        FormatError::MissingInputs(missing)
+    } else {
+        FormatError::UnknownInputs { missing, unknown }
+    })
 }
 
 /// The demos as messages: incomplete ones first, each group in the given order.

@@ -15,7 +15,8 @@ use crate::fields::Fields;
 use crate::meta::{RecordMeta, Side, schema_for};
 use crate::spec::{FieldSpec, SignatureSpec};
 use crate::text::read::{self, ReadError, ReadOptions, Source};
-use crate::text::write::FieldWriter;
+use crate::text::write::{FieldWriter, to_value};
+use crate::types::Kind;
 use crate::value::Value;
 use crate::variants::declare_order;
 
@@ -36,6 +37,30 @@ pub trait Record {
     fn is_complete(&self) -> bool {
         false
     }
+
+    /// The names under which values are given, where they are not known to be the signature's: an error
+    /// about a missing value says which of them are no fields. The default is none.
+    fn given_names(&self) -> Vec<&str> {
+        Vec::new()
+    }
+}
+
+/// The outputs of an answer that is shown to a model: they have to be read back (law 6).
+pub(crate) struct Answer<'r>(pub(crate) &'r dyn Record);
+
+impl Record for Answer<'_> {
+    fn write(&self, index: usize, field: &FieldSpec, out: &mut FieldWriter<'_>) -> Result<(), WriteError> {
+        out.as_output(field.checks.as_deref());
+        self.0.write(index, field, out)
+    }
+
+    fn is_complete(&self) -> bool {
+        self.0.is_complete()
+    }
+
+    fn given_names(&self) -> Vec<&str> {
+        self.0.given_names()
+    }
 }
 
 /// A [`Record`] that is the inputs of a call.
@@ -55,7 +80,7 @@ pub trait Inputs: Record {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the output of a signature",
     label = "not an output struct",
-    note = "derive `Signature` on the output struct, without `output = …`"
+    note = "an output is a struct that derives `Signature`, without `output = …`: for one text, `struct Answer {{ answer: String }}`"
 )]
 pub trait Outputs: Record + Sized {
     /// The companion struct in which every field is optional.
@@ -95,7 +120,7 @@ pub trait Signature: Inputs + Describe {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the output of a signature",
     label = "not an output struct",
-    note = "derive `Signature` on the output struct, without `output = …`"
+    note = "an output is a struct that derives `Signature`, without `output = …`: for one text, `struct Answer {{ answer: String }}`"
 )]
 pub trait OutputSignature: Outputs + Describe {
     /// The description of the outputs alone: a signature without inputs.
@@ -123,7 +148,7 @@ pub trait PartOf<I: ?Sized> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the type of an input field",
     label = "this type has no JSON Schema or cannot be serialised",
-    note = "an input field's type implements `serde::Serialize` and `schemars::JsonSchema`: derive both"
+    note = "an input field's type implements `serde::Serialize` and `schemars::JsonSchema`: derive both; other crates have them as features"
 )]
 pub trait InputType {
     /// The JSON Schema of the type as it is written.
@@ -151,7 +176,7 @@ impl<T: Serialize + JsonSchema + ?Sized> InputType for T {
     }
 
     fn to_value(&self) -> Result<Value, WriteError> {
-        value_of(self)
+        to_value(self)
     }
 
     fn write(&self, out: &mut FieldWriter<'_>) -> Result<(), WriteError> {
@@ -163,7 +188,7 @@ impl<T: Serialize + JsonSchema + ?Sized> InputType for T {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the type of an output field",
     label = "this type has no JSON Schema, or cannot be serialised or deserialised",
-    note = "an output field's type implements `serde::Serialize`, `serde::Deserialize` and `schemars::JsonSchema`: derive all three"
+    note = "an output field's type implements `serde::Serialize`, `serde::Deserialize` and `schemars::JsonSchema`: derive all three; other crates have them as features"
 )]
 pub trait OutputType: Sized {
     /// The JSON Schema of the type as it is read.
@@ -200,7 +225,7 @@ impl<T: Serialize + DeserializeOwned + JsonSchema> OutputType for T {
     }
 
     fn to_value(&self) -> Result<Value, WriteError> {
-        value_of(self)
+        to_value(self)
     }
 
     fn write(&self, out: &mut FieldWriter<'_>) -> Result<(), WriteError> {
@@ -210,10 +235,6 @@ impl<T: Serialize + DeserializeOwned + JsonSchema> OutputType for T {
     fn read(source: &Source<'_>, field: &FieldSpec, options: ReadOptions) -> Result<Self, ReadError> {
         read::read(source, &field.tree, field.checks.as_deref(), options)
     }
-}
-
-fn value_of<T: Serialize + ?Sized>(value: &T) -> Result<Value, WriteError> {
-    serde_json::to_value(value).map(Value::from).map_err(|error| WriteError::new(error.to_string()))
 }
 
 /// One output's part of a reply.
@@ -247,15 +268,21 @@ impl<'r> Section<'r> {
     }
 
     /// Whether the output is given in the dialect: a JSON null counts as absent in the plain one (§8.3),
-    /// and is a value in DSPy's.
+    /// and is a value in DSPy's. Where the output's type is any, null is a value in both; that is for
+    /// whoever knows the type.
     pub fn is_given(&self, dialect: Dialect) -> bool {
-        self.given(dialect).is_some()
+        self.source.as_ref().is_some_and(|source| dialect == Dialect::Dspy || !is_null(source))
     }
 
-    fn given(&self, dialect: Dialect) -> Option<&Source<'r>> {
-        let is_null = |source: &Source<'_>| matches!(source, Source::Json(text) if text.trim() == "null");
-        self.source.as_ref().filter(|source| dialect == Dialect::Dspy || !is_null(source))
+    /// What is given for `field`.
+    pub(crate) fn given(&self, dialect: Dialect, field: &FieldSpec) -> Option<&Source<'r>> {
+        let any = || matches!(field.tree.resolve(&field.tree.root).kind, Kind::Any);
+        self.source.as_ref().filter(|_| self.is_given(dialect) || any())
     }
+}
+
+fn is_null(source: &Source<'_>) -> bool {
+    matches!(source, Source::Json(text) if text.trim() == "null")
 }
 
 /// Reads the fields of an [`Outputs`] from the sections of a reply, and keeps what was wrong.
@@ -319,7 +346,7 @@ impl<'r> FieldReader<'r> {
         let index = self.base + index;
         let field = self.spec.outputs.get(index)?;
         let section = self.sections.get(index);
-        Some((field, section.and_then(|section| section.given(self.options.dialect))))
+        Some((field, section.and_then(|section| section.given(self.options.dialect, field))))
     }
 
     fn keep<T>(&mut self, index: usize, result: Result<T, ReadError>) -> Option<T> {
@@ -374,6 +401,10 @@ impl Record for Fields {
         out.absent();
         Ok(())
     }
+
+    fn given_names(&self) -> Vec<&str> {
+        self.iter().map(|(name, _)| name).collect()
+    }
 }
 
 impl Inputs for Fields {
@@ -403,7 +434,7 @@ impl Outputs for Fields {
         for (field, section) in reader.spec.outputs.iter().zip(reader.sections).skip(reader.base) {
             let read =
                 |source| read::read_value(source, &field.tree, field.checks.as_deref(), reader.options).ok();
-            if let Some(value) = section.given(reader.options.dialect).and_then(read) {
+            if let Some(value) = section.given(reader.options.dialect, field).and_then(read) {
                 fields.insert(field.name.clone(), value);
             }
         }

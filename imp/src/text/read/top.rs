@@ -11,7 +11,6 @@ use super::forgive::Slips;
 use super::parser::{DEPTH, Parser, Piece};
 use super::scalar::{self, Number};
 use super::{Given, Input, check, described, is_container};
-use crate::code::without_fence;
 use crate::dialect::Dialect;
 use crate::types::{Checks, Kind, Type, TypeTree};
 use crate::value::Value;
@@ -267,7 +266,8 @@ impl<'a> Top<'_, 'a> {
                     Cow::Borrowed(text)
                 };
                 match &reading.ty.kind {
-                    Kind::Code { .. } => Cow::Owned(without_fence(&text).to_owned()),
+                    // `Code` takes its fence off itself; twice would be one too many.
+                    Kind::Code { .. } => text,
                     // In a type that is more than a text a quoted one is a text for certain.
                     Kind::Any | Kind::Opaque | Kind::Union { .. } => {
                         described::quoted(&text).map_or(text, Cow::Owned)
@@ -556,8 +556,13 @@ impl<'a> Deserializer<'a> for Top<'_, 'a> {
         names: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Failure> {
-        let Some(text) = self.scalar_text() else {
-            return self.json("object", |parser| parser.deserialize_enum(name, names, visitor));
+        let text: &'a str = match &self.reading.input.given {
+            // The blanks in JSON's own string are the member's, if it has any.
+            Given::Quoted(text) => text,
+            Given::Text(text) => text.trim(),
+            Given::Json(_) => {
+                return self.json("object", |parser| parser.deserialize_enum(name, names, visitor));
+            }
         };
         match scalar::find(text, &names.iter().copied()).and_then(|place| names.get(place)) {
             Some(name) => visitor.visit_enum(StrDeserializer::new(name)),
