@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::blank::trim;
 use crate::media::{Audio, File, Image};
-use crate::value::Map;
+use crate::value::{Map, Value};
 
 /// Who a message is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -300,11 +300,14 @@ pub struct ToolCall {
     pub name: String,
     /// The arguments by name.
     pub arguments: Map,
+    /// What the model wrote, if it could not be read as a call: then it never runs, and its result says
+    /// so. None by default.
+    pub malformed: Option<Value>,
 }
 
 impl ToolCall {
     /// A call of the tool `name`.
     pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: Map) -> Self {
-        ToolCall { id: id.into(), name: name.into(), arguments }
+        ToolCall { id: id.into(), name: name.into(), arguments, malformed: None }
     }
 }

@@ -3,6 +3,7 @@
 use crate::adapter::record::Section;
 use crate::citations::Citation;
 use crate::spec::SignatureSpec;
+use crate::value::Value;
 
 /// Where the value of an output comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +59,18 @@ impl<'b> Beside<'b> {
             Place::Citations => section(serde_json::to_string(self.citations).ok()),
         };
         self.places.iter().map(place).collect()
+    }
+
+    /// What stands beside the text, by the names of its outputs.
+    pub(crate) fn values(&self) -> impl Iterator<Item = (String, Value)> {
+        self.spec.outputs.iter().zip(self.places).filter_map(|(field, place)| {
+            let value = match place {
+                Place::Asked(_) => return None,
+                Place::Reasoning => Value::from(self.reasoning.clone()?),
+                Place::Citations => serde_json::to_value(self.citations).ok()?.into(),
+            };
+            Some((field.name.clone(), value))
+        })
     }
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod chain_of_thought;
 pub(crate) mod error;
 mod formatter;
 mod learn;
+mod native;
 pub(crate) mod native_output;
 pub(crate) mod predict;
 pub(crate) mod prediction;
@@ -20,7 +21,7 @@ use crate::adapter::beside::together;
 use crate::adapter::chat::Chat;
 use crate::adapter::demo::Demo;
 use crate::adapter::options::FormatOptions;
-use crate::adapter::read::{Ending, HowRead, RawReply, read_beside};
+use crate::adapter::read::{Ending, HowRead, RawReply, Read, read_beside};
 use crate::adapter::record::{Outputs, Record};
 use crate::error::{FormatError, ParseError, ParseErrorKind, SpecError, WriteError};
 use crate::lm::{Capabilities, Completion, Config, FinishReason, LanguageModel, LmErrorKind, Request, Usage};
@@ -31,6 +32,7 @@ use crate::text::write::{FieldWriter, Presence};
 use error::Error;
 use formatter::Formatter;
 use learn::{Learner, Lesson, Outcome, Start};
+use native::Native;
 use native_output::{Natives, Reduced, with_effort};
 use prediction::{Exchange, Prediction};
 
@@ -51,6 +53,8 @@ pub(crate) struct Program {
     config: Config,
     retries: usize,
     salvage: bool,
+    /// The signature as a model sees it that calls tools itself; made at the first call.
+    native: OnceLock<Option<Arc<Native>>>,
     /// What may be taken natively.
     natives: Natives,
     /// The program without the outputs that are taken natively, for each set of them but none.
@@ -63,12 +67,15 @@ pub(crate) struct Program {
 #[derive(Clone, Copy)]
 struct Asked<'p> {
     whole: &'p SignatureSpec,
+    /// The whole without tools and their calls, if the model calls them itself.
+    base: &'p SignatureSpec,
     spec: &'p SignatureSpec,
     options: &'p FormatOptions,
     main: &'p Formatter,
     fallback: Option<&'p Formatter>,
     natives: Natives,
     reduced: Option<&'p Reduced>,
+    native: Option<&'p Native>,
 }
 
 impl fmt::Debug for Program {
@@ -110,6 +117,7 @@ impl Program {
             config: Config::default(),
             retries: 0,
             salvage: true,
+            native: OnceLock::new(),
             natives: Natives::ALL,
             reduced: Default::default(),
             learner: Some(Arc::new(Learner::new(learn::AFTER))),
@@ -120,6 +128,7 @@ impl Program {
     /// was rendered or learnt before holds.
     fn changed(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
+        self.native = OnceLock::new();
         self.main.reset();
         self.fallback.iter_mut().for_each(Formatter::reset);
         self.reduced = Default::default();
@@ -190,31 +199,49 @@ impl Program {
         self.spec.as_ref()
     }
 
+    /// The view of the signature for native tool calls, if it has tools and the model calls them.
+    fn native(&self, whole: &SignatureSpec) -> Option<&Native> {
+        let made = self.native.get_or_init(|| {
+            let tools = self.lm.capabilities().tools;
+            tools.then(|| Native::new(whole, &self.options).map(Arc::new)).flatten()
+        });
+        made.as_deref()
+    }
+
+    /// Tools and their calls are taken out first, then what the completion gives beside its text.
     fn asked<'p>(&'p self, whole: &'p SignatureSpec, config: &Config) -> Asked<'p> {
-        let natives = self.natives.of_call(whole, self.lm.capabilities(), config);
+        let native = self.native(whole);
+        let (base, options) = match native {
+            Some(native) => (&native.spec, &native.options),
+            None => (whole, &self.options),
+        };
+        let natives = self.natives.of_call(base, self.lm.capabilities(), config);
         let made = natives.index().checked_sub(1).and_then(|at| self.reduced.get(at)).and_then(|made| {
-            let new = || Reduced::new(whole, natives, &self.options, &self.main, self.fallback.as_ref());
+            let new = || Reduced::new(base, natives, options, &self.main, self.fallback.as_ref());
             made.get_or_init(|| new().map(Arc::new)).as_deref()
         });
+        let asked = Asked {
+            whole,
+            base,
+            spec: base,
+            options,
+            main: &self.main,
+            fallback: self.fallback.as_ref(),
+            natives: Natives::default(),
+            reduced: None,
+            native,
+        };
         match made {
             Some(reduced) => Asked {
-                whole,
                 spec: &reduced.spec,
                 options: &reduced.options,
                 main: &reduced.main,
                 fallback: reduced.fallback.as_ref(),
                 natives,
                 reduced: Some(reduced),
+                ..asked
             },
-            None => Asked {
-                whole,
-                spec: whole,
-                options: &self.options,
-                main: &self.main,
-                fallback: self.fallback.as_ref(),
-                natives: Natives::default(),
-                reduced: None,
-            },
+            None => asked,
         }
     }
 
@@ -222,7 +249,11 @@ impl Program {
     pub(crate) fn messages(&self, inputs: &dyn Record) -> Result<Vec<Message>, FormatError> {
         let spec = self.spec.as_ref().map_err(Clone::clone)?;
         let asked = self.asked(spec, &self.config);
-        asked.main.messages(asked.spec, &WithDefaults(inputs), asked.options)
+        let inputs = WithDefaults(inputs);
+        match asked.native {
+            Some(native) => asked.main.messages(asked.spec, &native.inputs(&inputs), asked.options),
+            None => asked.main.messages(asked.spec, &inputs, asked.options),
+        }
     }
 
     /// A whole call: the adapter's request, its retries, and the fallback's one request; or, once the program has
@@ -362,10 +393,13 @@ impl Program {
         for (at, choice) in completion.choices.iter().take(wanted).enumerate() {
             let reply = RawReply::new(choice.text.as_deref().unwrap_or_default());
             let reply = reply.ending(&choice.finish_reason).salvage(*salvage);
-            let beside = asked.reduced.map(|reduced| reduced.beside(asked.whole, choice));
-            match read_beside::<O, _>(adapter, asked.spec, reply, beside) {
-                Ok(read) => {
-                    let (read, how, block) = read.into_parts();
+            let beside = asked.reduced.map(|reduced| reduced.beside(asked.base, choice));
+            let read = match asked.native {
+                Some(native) => native.read::<O>(adapter, asked.whole, asked.spec, choice, reply, beside),
+                None => read_beside::<O, _>(adapter, asked.spec, reply, beside).map(Read::into_parts),
+            };
+            match read {
+                Ok((read, how, block)) => {
                     outputs.push(read);
                     salvaged |= matches!(how, HowRead::Salvaged { .. });
                     first.get_or_insert_with(|| {
@@ -409,7 +443,21 @@ impl Turn<'_> {
     fn request(&self, formatter: &Formatter) -> Result<Request, FormatError> {
         let Turn { asked, config, .. } = self;
         let inputs = WithDefaults(self.inputs);
-        formatter.request(asked.spec, &inputs, asked.options, config.clone(), self.capabilities)
+        let request = |inputs: &dyn Record| {
+            formatter.request(asked.spec, inputs, asked.options, config.clone(), self.capabilities)
+        };
+        match asked.native {
+            Some(native) => {
+                let tools = native.tools(asked.whole, &inputs)?;
+                let mut request = request(&native.inputs(&inputs))?;
+                if asked.spec.outputs.is_empty() {
+                    request.response_format = None;
+                }
+                request.tools = tools;
+                Ok(request)
+            }
+            None => request(&inputs),
+        }
     }
 }
 

@@ -4,6 +4,8 @@ mod data;
 mod escape;
 mod json;
 mod parts;
+mod python;
+mod tools;
 mod top;
 mod value;
 mod xml;
@@ -69,6 +71,8 @@ pub struct FieldWriter<'a> {
     presence: Presence,
     /// Where images, audios and files go, with the text between them; nowhere by default.
     parts: Option<&'a mut Vec<Part>>,
+    /// Where the value goes instead of the message; nowhere by default.
+    captured: Option<&'a mut Option<Value>>,
     not_finite: NotFinite,
 }
 
@@ -105,8 +109,22 @@ impl<'a> FieldWriter<'a> {
             escape,
             tag: "",
             presence: Presence::Absent,
-            not_finite: NotFinite::Written,
             parts: None,
+            captured: None,
+            not_finite: NotFinite::Written,
+        }
+    }
+
+    /// Keeps the field's value as data, and writes nothing.
+    pub(crate) fn capturing(out: &'a mut String, tree: &'a TypeTree, value: &'a mut Option<Value>) -> Self {
+        let writer = FieldWriter::new(out, Form::Section, Dialect::Plain, tree, false);
+        FieldWriter { captured: Some(value), ..writer }
+    }
+
+    fn capture(&mut self, value: Value) {
+        self.presence = if value.is_null() { Presence::Null } else { Presence::Present };
+        if let Some(captured) = &mut self.captured {
+            **captured = Some(value);
         }
     }
 
@@ -168,6 +186,10 @@ impl<'a> FieldWriter<'a> {
     ///
     /// The value's own `Serialize` refuses, or a map has keys that are no text.
     pub fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
+        if self.captured.is_some() {
+            self.capture(to_value(value)?);
+            return Ok(());
+        }
         let dated = self.dialect == Dialect::Dspy && self.tree.dated;
         if self.form == Form::Xml || dated || self.tree.own || self.tree.parts {
             // DSPy spells dates its own way, and a serializer cannot see that a text is one; what an XML
@@ -189,6 +211,12 @@ impl<'a> FieldWriter<'a> {
     ///
     /// The value is nested too deeply.
     pub(crate) fn data(&mut self, value: &Value) -> Result<(), WriteError> {
+        if self.captured.is_some() {
+            self.capture(value.clone());
+            return Ok(());
+        }
+        let listed = if self.tree.own { tools::listed(self.tree, value, self.dialect) } else { None };
+        let value = listed.as_ref().unwrap_or(value);
         if self.form == Form::Xml && self.not_finite != NotFinite::Written && !is_finite(value, 0) {
             return Err(not_finite());
         }
