@@ -39,6 +39,7 @@
 //! | call a model | [`Predict`], [`ChainOfThought`], [`TwoStep`], [`Prediction`] |
 //! | give an image, a recording, a document | [`Image`], [`Audio`], [`File`] |
 //! | ask for source code | [`Code`], [`language`] |
+//! | take a model's own reasoning or sources | [`Reasoning`], [`Citations`], [`NativeOutput`] |
 //! | let a model call functions | [`Tool`], [`macro@tool`], [`ToolSet`], [`ToolCalls`] |
 //! | choose a model, or bring your own | [`OpenAi`], [`LanguageModel`], [`lm`] |
 //! | test without a model | [`Script`] |
@@ -56,14 +57,17 @@ mod adapter;
 mod blank;
 mod bounded;
 mod bounds;
+mod citations;
 mod code;
 mod describe;
 mod dialect;
 mod docs;
 mod error;
+mod fence;
 mod field;
 mod fields;
 mod history;
+mod limits;
 mod media;
 mod message;
 mod meta;
@@ -102,6 +106,7 @@ pub use adapter::two_step::TwoStepPrompt;
 pub use adapter::typed::read_reply;
 pub use adapter::xml::Xml;
 pub use bounds::{FloatType, LengthType, NumericType, TextType};
+pub use citations::{Citation, Citations};
 pub use code::Code;
 pub use dialect::Dialect;
 pub use error::{
@@ -123,6 +128,7 @@ pub use message::{Content, Message, Part, Role, Text, ToolCall};
 pub use program::call::Call;
 pub use program::chain_of_thought::{ChainOfThought, Reasoned};
 pub use program::error::{Error, ErrorKind};
+pub use program::native_output::NativeOutput;
 pub use program::predict::Predict;
 pub use program::prediction::Prediction;
 pub use program::two_step::{TwoStep, TwoStepPrediction};

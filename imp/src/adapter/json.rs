@@ -131,6 +131,10 @@ impl Adapter for Json {
             Dialect::Dspy => Slot::JsonRequirementsDspy,
         };
         let render = || {
+            // All that is wanted are tool calls, which the provider asks for in its own way.
+            if spec.outputs.is_empty() && self.dialect == Dialect::Plain {
+                return String::new();
+            }
             let mut out = String::from("Respond with a JSON object in the following order of fields: ");
             assembly::push_fields(&mut out, spec, self.dialect, |out, name| {
                 let _ = write!(out, "`{name}`");
@@ -151,7 +155,7 @@ impl Adapter for Json {
     ) -> Result<Option<Message>, FormatError> {
         assembly::check_inputs(self, spec, inputs)?;
         let requirements = self.output_requirements(spec);
-        if !spec.inputs.iter().any(|field| field.tree.parts) {
+        if requirements.is_empty() || !spec.inputs.iter().any(|field| field.tree.parts) {
             return Ok(Some(Message::user(self.user_content(spec, inputs, "", &requirements)?)));
         }
         // Beside parts the sentence is one of its own (Imp §9.1).

@@ -3,6 +3,7 @@
 //! Pure: no I/O, no clock, no randomness.
 
 pub(crate) mod assembly;
+pub(crate) mod beside;
 pub(crate) mod chat;
 pub(crate) mod complete;
 pub(crate) mod demo;

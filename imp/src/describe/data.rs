@@ -22,7 +22,7 @@ use crate::spec::{Constraint, FieldSpec, SignatureSpec};
 use crate::text::read::check_value;
 use crate::types::{AnswerShape, Checks, Kind, Number, PartKind, Property, Type, TypeTree, check_depth, key};
 use crate::value::{Map, Value};
-use crate::{history, reasoning, tool_calls, tool_definition};
+use crate::{citations, history, reasoning, tool_calls, tool_definition};
 
 /// Types nested deeper than this are refused, so that no later walk over them can run out of stack.
 const DEPTH: usize = 64;
@@ -43,7 +43,7 @@ const FIELD_KEYS: [&str; 11] = [
 ];
 const TYPE_KEYS: [&str; 9] =
     ["optional", "list", "dict", "literal", "enum", "object", "union", "schema", "code"];
-const WORDS: [&str; 24] = [
+const WORDS: [&str; 25] = [
     "str",
     "int",
     "float",
@@ -52,6 +52,7 @@ const WORDS: [&str; 24] = [
     "date",
     "any",
     "reasoning",
+    "citations",
     "history",
     "tool",
     "tool_calls",
@@ -438,6 +439,7 @@ impl Types {
             "array" => json!({ "type": "array" }),
             "image" | "audio" | "file" => json!({ "type": "object", key::KIND: word }),
             "reasoning" => reasoning::schema(),
+            citations::KIND => citations::schema(),
             "code" => code("python"),
             "history" => history::schema(),
             "tool" => tool_definition::schema(),
@@ -990,6 +992,7 @@ fn described_type(tree: &TypeTree, ty: &Type, depth: usize) -> Option<Json> {
         Kind::DateTime => json!("datetime"),
         Kind::Date => json!("date"),
         Kind::Reasoning => json!("reasoning"),
+        Kind::List { .. } if citations::is(&ty.schema) => json!(citations::KIND),
         Kind::History => json!("history"),
         Kind::ToolCalls => json!("tool_calls"),
         Kind::Part(PartKind::Image) => json!("image"),

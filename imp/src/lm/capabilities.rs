@@ -37,6 +37,15 @@ pub struct Capabilities {
     /// Counting the tokens of a streamed reply on demand (`stream_options`). `true` by default; where it is not, it
     /// depends on the server whether they are counted.
     pub stream_usage: bool,
+    /// The completion has the model's own reasoning beside its text, as DeepSeek, OpenRouter, vLLM and llama.cpp give
+    /// it. `false` by default: an output of type [`Reasoning`](crate::Reasoning) is then asked for as text. Where it is
+    /// `true` the output is not asked for, and the request has a reasoning effort: set
+    /// [`reasoning_effort`](Self#structfield.reasoning_effort) to `false` for a server that does not take one.
+    pub native_reasoning: bool,
+    /// The completion has the sources of an answer beside its text, as OpenAI's models with web search give them.
+    /// `false` by default: an output of type [`Citations`](crate::Citations) is then asked for as text. Where it is
+    /// `true` the output is not asked for.
+    pub native_citations: bool,
 }
 
 impl Default for Capabilities {
@@ -50,6 +59,8 @@ impl Default for Capabilities {
             max_completion_tokens: false,
             reasoning_effort: true,
             stream_usage: true,
+            native_reasoning: false,
+            native_citations: false,
         }
     }
 }
@@ -83,4 +94,8 @@ setters! {
     reasoning_effort,
     /// Sets [`stream_usage`](Self#structfield.stream_usage).
     stream_usage,
+    /// Sets [`native_reasoning`](Self#structfield.native_reasoning).
+    native_reasoning,
+    /// Sets [`native_citations`](Self#structfield.native_citations).
+    native_citations,
 }

@@ -2,6 +2,7 @@
 
 use serde_json::Value as Json;
 
+use crate::Citation;
 use crate::lm::wire::fault::{about, excerpt, fault, not_json, request_id};
 use crate::lm::wire::json;
 use crate::lm::{Choice, Completion, FinishReason, Headers, LmError, LmErrorKind, Usage};
@@ -73,6 +74,8 @@ pub(super) fn is_fault(json: &Json) -> bool {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Reading {
     pub(super) choice: Choice,
+    /// How many the text has.
+    characters: usize,
 }
 
 impl Reading {
@@ -81,7 +84,14 @@ impl Reading {
         let text = |key: &str| block.get(key).and_then(Json::as_str);
         match text("type") {
             Some("text") => {
-                self.choice.text.get_or_insert_default().push_str(text("text").unwrap_or_default())
+                let whole = self.choice.text.get_or_insert_default();
+                let added = text("text").unwrap_or_default();
+                whole.push_str(added);
+                let start = self.characters;
+                let end = start + added.chars().count();
+                self.characters = end;
+                let citations = block.get("citations").and_then(Json::as_array).into_iter().flatten();
+                self.choice.citations.extend(citations.filter_map(|json| citation(json, start, end)));
             }
             Some("thinking") => {
                 self.choice.reasoning.get_or_insert_default().push_str(text("thinking").unwrap_or_default());
@@ -135,6 +145,22 @@ impl Reading {
         }
         Ok(completion)
     }
+}
+
+/// A source of the text between two places. One that names no source is none.
+fn citation(json: &Json, start: usize, end: usize) -> Option<Citation> {
+    let number = |key: &str| json.get(key).and_then(Json::as_u64).and_then(|at| u32::try_from(at).ok());
+    let mut citation = Citation::new();
+    citation.quote = text_at(json, "cited_text");
+    citation.title = text_at(json, "document_title").or_else(|| text_at(json, "title"));
+    citation.url = text_at(json, "url").or_else(|| text_at(json, "source"));
+    citation.document = number("document_index");
+    citation.start = u32::try_from(start).ok();
+    citation.end = u32::try_from(end).ok();
+    citation.source_start = number("start_char_index");
+    citation.source_end = number("end_char_index");
+    let named = citation.url.is_some() || citation.title.is_some() || citation.document.is_some();
+    named.then_some(citation)
 }
 
 /// A call; malformed if its input is no object.
@@ -204,7 +230,11 @@ mod tests {
                 {"type": "text", "text": "a"},
                 {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}},
                 {"type": "web_search_tool_result", "tool_use_id": "s1", "content": []},
-                {"type": "text", "text": "b", "citations": null},
+                {"type": "text", "text": "b", "citations": [
+                    {"type": "char_location", "cited_text": "B.", "document_index": 0, "document_title": "D",
+                        "start_char_index": 4, "end_char_index": 6},
+                    {"type": "from_the_future"},
+                ]},
                 {"type": "tool_use", "id": "t1", "name": "find", "input": {"q": "x"}},
                 {"type": "from_the_future"},
             ],
@@ -215,6 +245,12 @@ mod tests {
         let completion = decode(200, &headers, body.to_string().as_bytes()).unwrap();
         let choice = Choice::new("ab")
             .reasoning("hm")
+            .citations([Citation::new()
+                .quote("B.")
+                .title("D")
+                .document(0)
+                .answer_span(1, 2)
+                .source_span(4, 6)])
             .tool_calls([ToolCall::new("t1", "find", Map::from([("q", Value::from("x"))]))])
             .finish_reason(FinishReason::ToolCalls);
         assert_eq!(completion.choices, [choice]);

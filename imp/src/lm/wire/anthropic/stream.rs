@@ -93,6 +93,17 @@ impl Assembler {
                 let index = index();
                 let delta = json.get("delta").unwrap_or(&Json::Null);
                 let added = ["text", "thinking", "partial_json"].iter().find_map(|key| text_at(delta, key));
+                if let Some(citation) = delta.get("citation") {
+                    let block = self.blocks.iter_mut().rfind(|block| block.index == index);
+                    if let Some(map) = block.and_then(|block| block.start.as_object_mut()) {
+                        let known = map.entry("citations").or_insert_with(|| json!([]));
+                        if let Some(known) = known.as_array_mut() {
+                            known.push(citation.clone());
+                        } else {
+                            *known = json!([citation]);
+                        }
+                    }
+                }
                 let Some(added) = added else { return };
                 let at = match self.blocks.iter().rposition(|block| block.index == index) {
                     Some(at) => at,
