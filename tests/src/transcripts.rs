@@ -97,17 +97,19 @@ impl Transcript {
             // No stream: the plain decoder, too, must say so.
             let decode = if self.anthropic { anthropic::decode } else { openai::decode };
             let plain = decode(self.status, &self.headers, &self.body);
-            return match same(&plain, &whole.0) {
-                true => Ok(plain),
-                false => Err(format!("as a whole {plain:?}, as a stream {:?}", whole.0)),
+            return if same(&plain, &whole.0) {
+                Ok(plain)
+            } else {
+                Err(format!("as a whole {plain:?}, as a stream {:?}", whole.0))
             };
         }
         joined(&whole)?;
-        let check = |name: &str, cut: &(Outcome, Vec<Delta>)| match same(&whole.0, &cut.0)
-            && merged(&whole.1) == merged(&cut.1)
-        {
-            true => Ok(()),
-            false => Err(format!("{name}: {cut:?} instead of {whole:?}")),
+        let check = |name: &str, cut: &(Outcome, Vec<Delta>)| {
+            if same(&whole.0, &cut.0) && merged(&whole.1) == merged(&cut.1) {
+                Ok(())
+            } else {
+                Err(format!("{name}: {cut:?} instead of {whole:?}"))
+            }
         };
         check("byte by byte", &self.stream(self.body.chunks(1)))?;
         check("as recorded", &self.stream(split(&self.body, self.pieces.iter().copied())))?;

@@ -107,11 +107,12 @@ fn whole_streams() {
 
 #[test]
 fn broken_streams() {
+    use LmErrorKind::*;
+
     let begun = [send(HEAD), send(&chunk("Zo"))];
     let after = |acts: Vec<Act>| [begun.to_vec(), acts].concat();
     let sized = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: 900\r\n\r\n";
     let failed = "data: {\"error\":{\"message\":\"upstream broke\",\"code\":502}}\n\n";
-    use LmErrorKind::*;
     let cases = [
         ("FIN between events", after(vec![Act::Close]), CutOff),
         ("FIN in an event", after(vec![send("data: {\"choi"), Act::Close]), CutOff),
@@ -301,7 +302,8 @@ fn failure(message: &str) -> String {
 
 #[test]
 fn a_provider_says_how_long_to_wait() {
-    let cases: [(&[(&str, &str)], Option<f64>); 6] = [
+    type Sent<'a> = &'a [(&'a str, &'a str)];
+    let cases: [(Sent<'_>, Option<f64>); 6] = [
         (&[("retry-after", "7")], Some(7.0)),
         (&[("retry-after", "7"), ("retry-after-ms", "1500")], Some(1.5)),
         (
@@ -317,18 +319,15 @@ fn a_provider_says_how_long_to_wait() {
         let transport = Scripted::new([(429, headers, failure("slow down")), ok()]);
         let client = OpenAi::new("m").base_url("http://h/v1").transport(transport.clone());
         let result = block_on(client.complete(&hello()));
-        match least {
-            Some(least) => {
-                assert!(result.is_ok(), "{headers:?}: {result:?}");
-                let slept = transport.slept();
-                assert_eq!(slept.len(), 1, "{headers:?}");
-                let waited = slept[0].as_secs_f64();
-                assert!((least..=least * 1.1 + 0.5).contains(&waited), "{headers:?}: {waited}");
-            }
-            None => {
-                assert_eq!(result.unwrap_err().retry_after(), Some(Duration::from_secs(3600)));
-                assert_eq!((transport.sent().len(), transport.slept().len()), (1, 0));
-            }
+        if let Some(least) = least {
+            assert!(result.is_ok(), "{headers:?}: {result:?}");
+            let slept = transport.slept();
+            assert_eq!(slept.len(), 1, "{headers:?}");
+            let waited = slept[0].as_secs_f64();
+            assert!((least..=least * 1.1 + 0.5).contains(&waited), "{headers:?}: {waited}");
+        } else {
+            assert_eq!(result.unwrap_err().retry_after(), Some(Duration::from_secs(3600)));
+            assert_eq!((transport.sent().len(), transport.slept().len()), (1, 0));
         }
     }
 }
@@ -353,6 +352,9 @@ fn a_client_that_fails_all_the_time_stops_repeating() {
     assert_eq!(transport.sent().len(), 200);
 }
 
+/// A request, the server's words, the field that goes, and whether the capability has gone.
+type Refusal = (Request, &'static str, &'static str, fn(Capabilities) -> bool);
+
 /// CL005 and its like: what a server refuses is left out, once for the call and then for good.
 #[test]
 fn refusals_are_learnt() {
@@ -360,8 +362,7 @@ fn refusals_are_learnt() {
     let tool = || ToolDefinition::new("find", "", json!({})).unwrap();
     let forced = || hello().tools([tool()]).config(Config::new().tool_choice(ToolChoice::Required));
     let no_schema = |capabilities: Capabilities| !capabilities.json_schema;
-    // The request, the server's words, the field that goes, and the capability.
-    let cases: [(Request, &str, &str, fn(Capabilities) -> bool); 5] = [
+    let cases: [Refusal; 5] = [
         (
             hello().response_format(schema()),
             "model: x/y does not support feature: structured-outputs",
@@ -434,7 +435,7 @@ fn anthropic_over_the_wire() {
         json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 2}}),
         json!({"type": "message_stop"}),
     ];
-    let text: String = events.iter().map(|event| format!("event: x\r\ndata: {event}\r\n\r\n")).collect();
+    let text = events.map(|event| format!("event: x\r\ndata: {event}\r\n\r\n")).concat();
     let stream = vec![send(HEAD), send(&text), Act::Close];
     for at in 0..2 {
         let server = Server::start(vec![reply(200, &[], &whole.to_string()), stream.clone()]);

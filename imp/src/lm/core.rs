@@ -108,7 +108,7 @@ impl Core {
                 waiting: VecDeque::new(),
                 room: self.max_response_size,
                 key,
-                _slot: slot,
+                slot,
             })),
             Err(error) => Err(redacted(error, key.as_deref())),
         }
@@ -322,7 +322,7 @@ struct Streaming {
     /// How many more bytes may come.
     room: usize,
     key: Option<String>,
-    _slot: Option<Slot>,
+    slot: Option<Slot>,
 }
 
 impl Streaming {
@@ -356,7 +356,7 @@ impl Streaming {
             };
             // The connection is given back, or closed, and the place with it.
             self.body = Box::new(Vec::new());
-            self._slot = None;
+            self.slot = None;
             return Some(ended.map(StreamEvent::Done).map_err(|error| redacted(error, self.key.as_deref())));
         }
     }

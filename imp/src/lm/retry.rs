@@ -153,12 +153,13 @@ pub(super) fn retry_after(headers: &Headers, now: Option<SystemTime>) -> Option<
     Some(Duration::from_secs(until.saturating_sub(now)))
 }
 
+const MONTHS: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
 /// Seconds since 1970 of an HTTP date: `Wed, 21 Oct 2026 07:28:00 GMT`.
 fn date(text: &str) -> Option<u64> {
     let mut words = text.split_once(',')?.1.split_whitespace();
     let day: u64 = words.next()?.parse().ok().filter(|day| (1..=31).contains(day))?;
-    const MONTHS: [&str; 12] =
-        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let name = words.next()?;
     let month = u64::try_from(MONTHS.iter().position(|month| *month == name)?).ok()? + 1;
     let year: u64 = words.next()?.parse().ok().filter(|year| (1970..10_000).contains(year))?;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value as Json;
 
-/// Reads JSON. What serde_json refuses though its meaning is plain is mended first: a byte order mark, half a
+/// Reads JSON. What `serde_json` refuses though its meaning is plain is mended first: a byte order mark, half a
 /// surrogate pair, bytes that are no UTF-8, control characters in a text. One bad character must not cost a reply.
 ///
 /// The error is the one of the body as it came.
@@ -19,7 +19,7 @@ pub(super) fn parse(body: &[u8]) -> Result<Json, serde_json::Error> {
     })
 }
 
-/// The same text with what serde_json does not take in a string replaced by what it does.
+/// The same text with what `serde_json` does not take in a string replaced by what it does.
 fn mended(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -105,19 +105,13 @@ impl Assembler {
                     }
                 }
                 let Some(added) = added else { return };
-                let at = match self.blocks.iter().rposition(|block| block.index == index) {
-                    Some(at) => at,
+                let known = self.blocks.iter().rposition(|block| block.index == index);
+                let at = known.unwrap_or_else(|| {
                     // A server that sends no starts: the delta says what its block is.
-                    None => {
-                        let kind = if delta.get("thinking").is_some() { "thinking" } else { "text" };
-                        self.blocks.push(Growing {
-                            index,
-                            start: json!({"type": kind}),
-                            added: String::new(),
-                        });
-                        self.blocks.len() - 1
-                    }
-                };
+                    let kind = if delta.get("thinking").is_some() { "thinking" } else { "text" };
+                    self.blocks.push(Growing { index, start: json!({"type": kind}), added: String::new() });
+                    self.blocks.len() - 1
+                });
                 if let Some(block) = self.blocks.get_mut(at) {
                     block.added.push_str(&added);
                 }

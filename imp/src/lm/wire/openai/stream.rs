@@ -18,6 +18,9 @@ pub(in crate::lm::wire) struct Assembler {
     done: bool,
 }
 
+/// The most choices of a reply, and the most calls of a choice.
+const MANY: usize = 10_000;
+
 /// A choice so far.
 #[derive(Debug, Clone, Default)]
 struct Growing {
@@ -88,13 +91,15 @@ impl Assembler {
         self.id = self.id.take().or_else(|| text_at(chunk, "id"));
         for (at, choice) in chunk.get("choices").and_then(Json::as_array).into_iter().flatten().enumerate() {
             let index = choice.get("index").and_then(Json::as_u64).unwrap_or(at as u64);
-            let at = match self.choices.iter().position(|known| known.index == index) {
-                Some(at) => at,
-                None => {
-                    self.choices.push(Growing { index, ..Growing::default() });
-                    self.choices.len() - 1
-                }
-            };
+            let known = self.choices.iter().position(|known| known.index == index);
+            // Looking for one costs as many steps as there are: no reply has so many.
+            if known.is_none() && self.choices.len() >= MANY {
+                continue;
+            }
+            let at = known.unwrap_or_else(|| {
+                self.choices.push(Growing { index, ..Growing::default() });
+                self.choices.len() - 1
+            });
             if let Some(growing) = self.choices.get_mut(at) {
                 // Some servers send the whole message where a delta is due.
                 if let Some(delta) = choice.get("delta").or_else(|| choice.get("message")) {
@@ -174,13 +179,13 @@ impl Growing {
         };
         let same =
             |call: &GrowingCall| id.is_empty() || name.is_empty() || call.id.is_empty() || call.id == id;
-        let at = match known.filter(|at| self.calls.get(*at).is_some_and(same)) {
-            Some(at) => at,
-            None => {
+        let known = known.filter(|at| self.calls.get(*at).is_some_and(same));
+        let at = known.unwrap_or_else(|| {
+            if self.calls.len() < MANY {
                 self.calls.push(GrowingCall { index, ..GrowingCall::default() });
-                self.calls.len() - 1
             }
-        };
+            self.calls.len().saturating_sub(1)
+        });
         let mut delta = (String::new(), String::new());
         if let Some(call) = self.calls.get_mut(at) {
             // Both come once; some servers repeat them with every piece.
