@@ -138,6 +138,32 @@ fn broken_streams() {
 }
 
 #[test]
+fn a_stream_that_said_nothing_is_asked_for_again() {
+    let role = "data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n";
+    let whole = vec![send(HEAD), send(&chunk("Ahoy")), send(END), Act::Close];
+    let busy = "data: {\"error\":{\"message\":\"busy\",\"code\":503}}\n\n";
+    let wrong = "data: {\"error\":{\"message\":\"no\",\"code\":400}}\n\n";
+    for (what, first, asked) in [
+        ("cut", vec![send(HEAD), send(role), Act::Close], 2),
+        ("busy", vec![send(HEAD), send(busy), Act::Close], 2),
+        ("wrong", vec![send(HEAD), send(wrong), Act::Close], 1),
+    ] {
+        for at in 0..2 {
+            let server = Server::start(vec![first.clone(), whole.clone()]);
+            let [one, two] = clients(&server.url);
+            let (name, client) = if at == 0 { one } else { two };
+            let (shown, result) = streamed(&client);
+            assert_eq!(server.received().len(), asked, "{name}, {what}");
+            assert_eq!(
+                (result.is_ok(), shown == "Ahoy"),
+                (asked == 2, asked == 2),
+                "{name}, {what}: {result:?}"
+            );
+        }
+    }
+}
+
+#[test]
 fn the_size_of_a_stream_is_limited() {
     let endless = std::iter::repeat_n(send(&chunk("0123456789")), 200);
     let server = Server::start(vec![[send(HEAD)].into_iter().chain(endless).chain([Act::Stall]).collect()]);

@@ -88,7 +88,7 @@ impl Core {
 
     pub(super) async fn complete(&self, request: &Request) -> Result<Completion, LmError> {
         let key = self.key.as_ref().and_then(Key::get);
-        let result = match self.attempts(request, key.as_deref(), false).await {
+        let result = match self.attempts(request, key.as_deref(), false, Instant::now()).await {
             Ok((Opened::Whole(completion), _)) => Ok(completion),
             Ok((Opened::Stream(..), _)) => {
                 Err(LmError::new(LmErrorKind::Other, "a stream that nobody asked for"))
@@ -100,13 +100,19 @@ impl Core {
 
     pub(super) async fn stream<'a>(&'a self, request: &'a Request) -> Result<CompletionStream<'a>, LmError> {
         let key = self.key.as_ref().and_then(Key::get);
-        match self.attempts(request, key.as_deref(), true).await {
+        let started = Instant::now();
+        match self.attempts(request, key.as_deref(), true, started).await {
             Ok((Opened::Whole(completion), _)) => Ok(CompletionStream::whole(completion)),
             Ok((Opened::Stream(body, decoder), slot)) => Ok(CompletionStream::new(Streaming {
+                core: self,
+                request,
+                started,
                 body,
                 decoder: Some(*decoder),
                 waiting: VecDeque::new(),
                 room: self.max_response_size,
+                shown: false,
+                restarts: 0,
                 key,
                 slot,
             })),
@@ -119,10 +125,13 @@ impl Core {
         request: &Request,
         key: Option<&str>,
         streamed: bool,
+        started: Instant,
     ) -> Result<(Opened, Option<Slot>), LmError> {
-        let started = Instant::now();
         let total = request.config.timeout.or(self.timeout);
-        let mut left = total;
+        // The first try has all of it, so that the error says the limit as it was set.
+        let spent = started.elapsed();
+        let mut left = total
+            .map(|total| if spent < Duration::from_millis(1) { total } else { total.saturating_sub(spent) });
         let mut tried = 0;
         let (mut adapted, mut renewed) = (false, false);
         let mut capabilities = self.capabilities();
@@ -314,21 +323,29 @@ enum Opened {
 }
 
 /// A reply on its way.
-struct Streaming {
+struct Streaming<'a> {
+    core: &'a Core,
+    request: &'a Request,
+    started: Instant,
     body: Box<dyn HttpBody>,
     /// `None` after the end.
     decoder: Option<StreamDecoder>,
     waiting: VecDeque<Delta>,
     /// How many more bytes may come.
     room: usize,
+    /// Something of the reply was given out, so that it cannot be asked for again.
+    shown: bool,
+    /// How often it was asked for again.
+    restarts: u32,
     key: Option<String>,
     slot: Option<Slot>,
 }
 
-impl Streaming {
+impl Streaming<'_> {
     async fn step(&mut self) -> Option<Result<StreamEvent, LmError>> {
         loop {
             if let Some(delta) = self.waiting.pop_front() {
+                self.shown = true;
                 return Some(Ok(StreamEvent::Delta(delta)));
             }
             let mut decoder = self.decoder.take()?;
@@ -337,18 +354,14 @@ impl Streaming {
             } else {
                 match self.body.chunk().await {
                     Ok(Some(piece)) => {
-                        let Some(room) = self.room.checked_sub(piece.len()) else {
-                            let text = "the stream has more bytes than `max_response_size` allows";
-                            return Some(
-                                decoder
-                                    .broke_off(LmError::new(LmErrorKind::Malformed, text))
-                                    .map(StreamEvent::Done),
-                            );
-                        };
-                        self.room = room;
-                        self.waiting.extend(decoder.push(&piece));
-                        self.decoder = Some(decoder);
-                        continue;
+                        if let Some(room) = self.room.checked_sub(piece.len()) {
+                            self.room = room;
+                            self.waiting.extend(decoder.push(&piece));
+                            self.decoder = Some(decoder);
+                            continue;
+                        }
+                        let text = "the stream has more bytes than `max_response_size` allows";
+                        decoder.broke_off(LmError::new(LmErrorKind::Malformed, text))
                     }
                     Ok(None) => decoder.finish(),
                     Err(cause) => decoder.broke_off(cause),
@@ -357,12 +370,51 @@ impl Streaming {
             // The connection is given back, or closed, and the place with it.
             self.body = Box::new(Vec::new());
             self.slot = None;
-            return Some(ended.map(StreamEvent::Done).map_err(|error| redacted(error, self.key.as_deref())));
+            let error = match ended {
+                Ok(completion) => return Some(Ok(StreamEvent::Done(completion))),
+                Err(error) => error,
+            };
+            match self.restart(error).await {
+                Ok(None) => {}
+                Ok(Some(completion)) => return Some(Ok(StreamEvent::Done(completion))),
+                Err(error) => return Some(Err(redacted(error, self.key.as_deref()))),
+            }
+        }
+    }
+
+    /// Asks for the reply again, if nothing of it was given out and that may help. The error is the last one.
+    async fn restart(&mut self, error: LmError) -> Result<Option<Completion>, LmError> {
+        // A stream that broke off before it said anything is as good as a connection that failed before a reply.
+        let worth = error.kind() == LmErrorKind::CutOff || error.is_retryable();
+        if self.shown || !worth {
+            return Err(error);
+        }
+        let again = error.clone().with_retryable(true);
+        let Some(wait) = self.core.retries.wait(self.restarts, &again) else { return Err(error) };
+        let total = self.request.config.timeout.or(self.core.timeout);
+        let late = total.is_some_and(|total| total.saturating_sub(self.started.elapsed()) <= wait);
+        if late || !self.core.shared.budget.spend() {
+            return Err(error);
+        }
+        self.restarts += 1;
+        if let Some(transport) = &self.core.transport {
+            transport.sleep(wait).await;
+        }
+        let opened = self.core.attempts(self.request, self.key.as_deref(), true, self.started).await?;
+        match opened {
+            (Opened::Whole(completion), _) => Ok(Some(completion)),
+            (Opened::Stream(body, decoder), slot) => {
+                self.body = body;
+                self.decoder = Some(*decoder);
+                self.room = self.core.max_response_size;
+                self.slot = slot;
+                Ok(None)
+            }
         }
     }
 }
 
-impl CompletionSource for Streaming {
+impl CompletionSource for Streaming<'_> {
     fn next(&mut self) -> BoxFuture<'_, Option<Result<StreamEvent, LmError>>> {
         Box::pin(self.step())
     }

@@ -12,7 +12,10 @@ use std::time::{Duration, Instant};
 
 use imp::lm::wire::Delta;
 use imp::lm::{Anthropic, Retries, StreamEvent};
-use imp::{Completion, Config, LanguageModel, LmError, Message, OpenAi, Request, ToolChoice, ToolDefinition};
+use imp::{
+    Completion, Config, LanguageModel, LmError, LmErrorKind, Message, OpenAi, Request, ToolChoice,
+    ToolDefinition,
+};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -54,8 +57,16 @@ async fn call(url: &str, stream: bool) -> bool {
     let model = OpenAi::new("mock").base_url(url).key("key").idle_timeout(Duration::from_secs(1));
     // The server tells calls apart by their bodies.
     let request = Request::new([Message::user(format!("call {:?}", std::time::SystemTime::now()))]);
-    let result =
-        if stream { streamed(&model, &request).await.map(|(completion, _)| completion) } else { model.complete(&request).await };
+    let mut result = if stream {
+        streamed(&model, &request).await.map(|(completion, _)| completion)
+    } else {
+        model.complete(&request).await
+    };
+    // A client takes back nothing that it has shown; who shows it may, and asks again.
+    if result.as_ref().is_err_and(|error| error.kind() == LmErrorKind::CutOff) {
+        print!("cut off, asked for again; ");
+        result = streamed(&model, &request).await.map(|(completion, _)| completion);
+    }
     match result {
         Ok(completion) => println!("answered: {:?}", completion.text().unwrap_or_default()),
         Err(error) => println!("{}: {error}", error.kind().as_str()),
@@ -146,7 +157,8 @@ async fn local(url: &str) -> bool {
         "required": ["city"], "additionalProperties": false});
     if let Ok(tool) = ToolDefinition::new("get_weather", "The weather of a city.", schema) {
         let config = Config::new().max_tokens(64).temperature(0.0).tool_choice(ToolChoice::Required);
-        let request = Request::new([Message::user("What is the weather in Paris?")]).config(config).tools([tool]);
+        let request =
+            Request::new([Message::user("What is the weather in Paris?")]).config(config).tools([tool]);
         // A template without tools answers in text: what counts is that both ways say the same.
         good &= both("chat completions with a tool", &chat, &request).await;
         good &= both("Messages with a tool", &messages, &request).await;
@@ -164,7 +176,8 @@ async fn both(what: &str, model: &impl LanguageModel, request: &Request) -> bool
             println!("{what}: {:?} {calls:?} {:?} {:?}", choice.text, choice.finish_reason, whole.usage);
             let streamed = &completion.choices[0];
             let same = |other: &imp::Choice| {
-                let calls: Vec<_> = other.tool_calls.iter().map(|call| (&call.name, &call.arguments)).collect();
+                let calls: Vec<_> =
+                    other.tool_calls.iter().map(|call| (&call.name, &call.arguments)).collect();
                 (other.text.clone().unwrap_or_default(), format!("{calls:?}"), other.finish_reason.clone())
             };
             let good = same(choice) == same(streamed) && shown == streamed.text.clone().unwrap_or_default();
