@@ -487,6 +487,38 @@ fn anthropic_over_the_wire() {
     }
 }
 
+#[test]
+fn what_anthropic_is_sent_is_what_it_takes() {
+    let tool = || ToolDefinition::new("find", "Finds.", json!({"type": "object", "properties": {}})).unwrap();
+    let mut calling = Message::assistant("Let me see.");
+    calling.tool_calls = ["c:1", "c:1"]
+        .map(|id| imp::ToolCall::new(id, "find", imp::Map::from([("q", imp::Value::from("x"))])))
+        .into();
+    let conversation = [
+        Message::system("Be brief."),
+        Message::user("Ahoy").named("zoë"),
+        Message::user(""),
+        calling,
+        Message::tool("c:1", "one").named("find"),
+        Message::tool("c:1", "two"),
+        Message::user("Go on."),
+        Message::system("It is late."),
+        Message::assistant("The answer is "),
+    ];
+    let choices = [ToolChoice::Auto, ToolChoice::Required, ToolChoice::named("find"), ToolChoice::None];
+    for choice in choices {
+        let config = Config::new().tool_choice(choice).parallel_tool_calls(false).reasoning_effort("low");
+        let config = config.n(2).seed(7).stop(["END"]).temperature(0.5).max_tokens(20);
+        let request = Request::new(conversation.clone()).config(config).tools([tool()]);
+        let request = request.response_format(ResponseFormat::JsonObject);
+        for encode in [imp::lm::wire::anthropic::encode, imp::lm::wire::anthropic::encode_stream] {
+            let body = encode(&request, "claude-sonnet-4-5", Capabilities::default()).unwrap();
+            let body: Json = serde_json::from_slice(&body).unwrap();
+            assert_eq!(common::anthropic_schema::violations(&body), [""; 0], "{body}");
+        }
+    }
+}
+
 /// CL009, CL011, CL013 and CL015 of the collected cases.
 #[test]
 fn replies_of_the_collected_cases() {

@@ -54,7 +54,7 @@ async fn streamed(model: &impl LanguageModel, request: &Request) -> Result<(Comp
 }
 
 async fn call(url: &str, stream: bool) -> bool {
-    let model = OpenAi::new("mock").base_url(url).key("key").idle_timeout(Duration::from_secs(1));
+    let model = OpenAi::new("mock").base_url(url).key("sk-not-needed").idle_timeout(Duration::from_secs(1));
     // The server tells calls apart by their bodies.
     let request = Request::new([Message::user(format!("call {:?}", std::time::SystemTime::now()))]);
     let mut result = if stream {
@@ -75,7 +75,7 @@ async fn call(url: &str, stream: bool) -> bool {
 }
 
 async fn load(url: &str, calls: usize, in_flight: usize) -> bool {
-    let model = OpenAi::new("mock").base_url(url).key("key").max_in_flight(in_flight);
+    let model = OpenAi::new("mock").base_url(url).key("sk-not-needed").max_in_flight(in_flight);
     let model = Arc::new(model.retries(Retries::new().first_wait(Duration::from_millis(20))));
     let next = Arc::new(AtomicUsize::new(0));
     let started = Instant::now();

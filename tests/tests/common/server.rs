@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 
-use super::openai_schema;
+use super::{anthropic_schema, openai_schema};
 
 /// One thing that the server does in answer to a request.
 #[derive(Debug, Clone)]
@@ -64,7 +64,7 @@ impl Received {
     }
 }
 
-/// The server. Dropping it stops it, and fails the test if OpenAI would not have taken one of the requests.
+/// The server. Dropping it stops it, and fails the test if the provider would not have taken one of the requests.
 pub struct Server {
     /// What a client calls its base URL.
     pub url: String,
@@ -137,9 +137,13 @@ impl Drop for Server {
         let joined = self.thread.take().map(std::thread::JoinHandle::join);
         if !std::thread::panicking() {
             assert!(matches!(joined, Some(Ok(()))), "the server failed");
-            // Anthropic's have rules of their own.
-            for request in self.received().iter().filter(|request| !request.line.ends_with("/messages")) {
-                assert_eq!(openai_schema::violations(&request.body), [""; 0], "{}", request.body);
+            for request in self.received() {
+                let violations = if request.line.ends_with("/messages") {
+                    anthropic_schema::violations(&request.body)
+                } else {
+                    openai_schema::violations(&request.body)
+                };
+                assert_eq!(violations, [""; 0], "{}", request.body);
             }
         }
     }
