@@ -4,6 +4,7 @@ use std::ops::{Deref, DerefMut};
 
 use crate::adapter::Adapter;
 use crate::adapter::complete::complete;
+use crate::adapter::left_out;
 use crate::adapter::record::{FieldReader, Outputs, Section};
 use crate::adapter::salvage;
 use crate::error::{ParseError, ParseErrorKind};
@@ -190,7 +191,16 @@ pub fn read_with<'r, O: Outputs, A: Adapter + ?Sized>(
     if ending == Ending::CutOff && !is_whole(syntax, spec, text, ended, sections.is_ok()) {
         return Err(fail(cut_off(adapter, spec, text, sections)));
     }
-    let exact = sections.and_then(|sections| complete(adapter, spec, text, &sections));
+    let exact = match sections {
+        Ok(sections) => match complete(adapter, spec, text, &sections) {
+            Ok(outputs) => match left_out::error(adapter, spec, text, &sections) {
+                None => Ok(outputs),
+                Some(error) => return Err(fail(error)),
+            },
+            Err(error) => Err(error),
+        },
+        Err(error) => Err(error),
+    };
     let (outputs, how) = match exact {
         Ok(outputs) => {
             let how = if text.len() == whole.len() { HowRead::Exact } else { HowRead::Trimmed };

@@ -199,7 +199,7 @@ pub(crate) fn emphasis(text: &str, start: usize, end: usize) -> (usize, usize) {
 }
 
 /// Whether the front of a line is decoration: a heading, a quote, the mark of a list's item.
-fn is_decoration(lead: &str) -> bool {
+pub(crate) fn is_decoration(lead: &str) -> bool {
     let lead = lead.trim_matches(is_blank);
     let digits = lead.trim_start_matches(|c: char| c.is_ascii_digit());
     lead.is_empty()
@@ -399,7 +399,9 @@ enum Object<'r> {
 
 /// What is marked at one of `places` is nothing if it is inside an object.
 fn object<'r>(spec: &SignatureSpec, outputs: &Names, text: &str, places: [Option<usize>; 2]) -> Object<'r> {
-    let Some(objects) = loose::objects(text, 0) else { return Object::Unclear };
+    let Some(objects) = loose::quoted_objects(text).or_else(|| loose::objects(text, 0)) else {
+        return Object::Unclear;
+    };
     let inside = objects.iter().any(|object| places.iter().flatten().any(|at| object.place.contains(at)));
     let mut one: Option<(Vec<Section<'r>>, usize)> = None;
     for object in objects {
@@ -445,7 +447,7 @@ fn sections_of<'r>(
     }
     let mut inner: Option<Vec<(String, Value)>> = None;
     let mut wrapped = 0;
-    for (_, value) in &object.entries {
+    for (key, value) in &object.entries {
         let entries = match value {
             Value::Map(map) => map.iter().map(|(key, value)| (key.to_owned(), value.clone())).collect(),
             Value::List(list) => match list.as_slice() {
@@ -463,6 +465,10 @@ fn sections_of<'r>(
             }
         };
         if has_output(&entries) {
+            // What is under a schema's key and looks like schemas is one, and no answer.
+            if key == "properties" && entries.iter().all(|(_, value)| is_schema(value)) {
+                return Err(());
+            }
             wrapped += 1;
             inner = Some(entries);
         }
@@ -472,6 +478,17 @@ fn sections_of<'r>(
         Some(_) => Err(()),
         None => Ok(None),
     }
+}
+
+/// Whether a value is a JSON Schema by its looks.
+fn is_schema(value: &Value) -> bool {
+    let Value::Map(map) = value else { return false };
+    let types = ["string", "integer", "number", "boolean", "array", "object", "null"];
+    map.get("type").is_some_and(|ty| match ty {
+        Value::String(word) => types.contains(&word.as_str()),
+        Value::List(_) => true,
+        _ => false,
+    }) || ["$ref", "anyOf", "oneOf", "allOf", "enum"].iter().any(|key| map.get(key).is_some())
 }
 
 fn cut<'r>(
