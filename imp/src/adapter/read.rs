@@ -156,6 +156,10 @@ impl<O> DerefMut for Read<O> {
 /// 4. If `parse` refuses, the same text is read once more leniently, and taken only if every required output
 ///    has exactly one reading and the reply is whole.
 ///
+/// A reply that `parse` accepts is refused if it would leave an output at its default which the reply gives under a mark
+/// that is not quite its own, as `[[ ## Note ## ]]` is not that of `note`. Every shape is on the page
+/// [How a reply is read](crate::how_a_reply_is_read).
+///
 /// ```
 /// use imp::{Chat, Fields, HowRead, SignatureSpec, Syntax, read_with};
 ///

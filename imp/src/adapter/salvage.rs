@@ -42,6 +42,10 @@ pub(crate) fn sections<'r, A: Adapter + ?Sized>(
     let marker_at = found.iter().find(|found| found.opens()).map(|found| found.start);
     let tag_at = tags::first(text, &outputs);
     let brace_at = text.find('{');
+    // A reply that begins with the elements of inputs repeats the request, and what is in them is theirs.
+    let echo_at = if adapter.syntax() == Syntax::Tags { tags::first_input(spec, text) } else { None };
+    let after_echo = |at: Option<usize>| at.filter(|at| echo_at.is_none_or(|echo| *at < echo));
+    let (marker_at, brace_at) = (after_echo(marker_at), after_echo(brace_at));
     let before = |at: Option<usize>, others: [Option<usize>; 2]| {
         at.is_some_and(|at| others.into_iter().flatten().all(|other| at < other))
     };
@@ -49,6 +53,8 @@ pub(crate) fn sections<'r, A: Adapter + ?Sized>(
         (marked(spec, &outputs, unescape, &found, text, lines, whole)?, Syntax::Markers)
     } else if before(tag_at, [marker_at, brace_at]) {
         (tags::sections(adapter, spec, &outputs, text)?, Syntax::Tags)
+    } else if echo_at.is_some() && brace_at.is_none() {
+        return None;
     } else {
         // A brace in prose is nothing.
         match object(spec, &outputs, text, [marker_at, tag_at]) {
@@ -567,6 +573,13 @@ mod tags {
         })
     }
 
+    /// Where the first element of an input begins.
+    pub(super) fn first_input(spec: &SignatureSpec, text: &str) -> Option<usize> {
+        memchr::memchr_iter(b'<', text.as_bytes()).find(|&at| {
+            open_at(text, at).is_some_and(|open| spec.inputs.iter().any(|field| field.name == open.name))
+        })
+    }
+
     /// The elements of the outputs, by their tags alone: what is inside need not be XML.
     pub(super) fn sections<'r, A: Adapter + ?Sized>(
         adapter: &A,
@@ -597,7 +610,7 @@ mod tags {
                 (open.end, open.end)
             } else if let Some(ends) = close(spec, outputs, text, &open) {
                 ends
-            } else if is_input {
+            } else if is_input && !text.get(open.end..)?.contains(&format!("</{}>", open.name)) {
                 continue;
             } else {
                 // Not closed, or closed more than once.
