@@ -64,7 +64,8 @@ impl Mutant {
                 );
                 "preamble"
             }
-            3 => {
+            // Without an end marker it would be part of the last value.
+            3 if !self.done.contains(&"no end") => {
                 *text = format!(
                     "{text}\n\n{}",
                     rng.pick(&["Let me know!", "Anything else {here}?", "[[ ## completed ## ]]"])
@@ -105,7 +106,8 @@ impl Mutant {
                 *text = format!("<response>\n{text}\n</response>");
                 "in an element"
             }
-            8 if syntax == Syntax::Tags => {
+            // A tag in a value could be one of those that have none now.
+            8 if syntax == Syntax::Tags && !self.done.contains(&"an entity decoded") => {
                 *text = text.replace("<out_0>", "<out_0 id=\"1\">");
                 "attributes"
             }
@@ -133,7 +135,7 @@ impl Mutant {
                 *text = text.replace("\n\n[[ ## ", "[[ ## ");
                 "glued"
             }
-            16 => {
+            16 if !self.done.contains(&"chatter") => {
                 *text = text.replace("\n\n[[ ## completed ## ]]", "");
                 "no end"
             }

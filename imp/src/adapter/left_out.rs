@@ -137,11 +137,10 @@ impl Absent {
 
     fn in_tags(&self, spec: &SignatureSpec, text: &str) -> Option<(usize, String)> {
         let document = Document::parse(text).ok()?;
-        let found = document.roots().find_map(|node| {
+        document.roots().find_map(|node| {
             let at = self.find(spec, node.key())?;
             let is_empty = node.is_leaf() && trim(&node.text()).is_empty();
             (!is_empty).then(|| (at, format!("<{}>", node.key())))
-        });
-        found
+        })
     }
 }
