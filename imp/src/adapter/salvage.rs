@@ -270,6 +270,7 @@ fn glued_to_a_sign(spec: &SignatureSpec, outputs: &Names, text: &str, marks: &[F
         Some(at) => marks.iter().any(|mark| mark.which == Which::Output(at)),
         None => folded(name) != "completed" || marks.iter().any(|mark| mark.which == Which::Completed),
     };
+    let glued = marks.iter().any(|mark| mark.lead.is_none());
     let bytes = text.as_bytes();
     memchr::memmem::find_iter(bytes, b"[[").any(|at| {
         // The last two of a run.
@@ -288,8 +289,9 @@ fn glued_to_a_sign(spec: &SignatureSpec, outputs: &Names, text: &str, marks: &[F
         let ends_line = rest.is_empty() || rest.starts_with(['\n', '\r']);
         let unescaped = before.trim_end_matches('\\');
         let alone = marker::lead(text, unescaped.len()).is_some_and(|lead| trim(lead).is_empty());
-        // A line of its own is escaped, as it should be, unless it is the only one of its name.
-        ends_line && (!alone || !known(marker.name))
+        // A line of its own is escaped, as it should be, unless it is the only one of its name, or markers are glued
+        // to values.
+        ends_line && (!alone || glued || !known(marker.name))
     })
 }
 
