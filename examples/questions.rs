@@ -4,6 +4,7 @@
 //! cargo run --example questions                                     # replays recorded replies
 //! cargo run --example questions -- --demos                          # the same with two demos in the prompt
 //! scripts/local-model.sh cargo run --example questions              # asks a real model
+//! scripts/local-model.sh cargo run --example questions -- --demos --dspy  # with two demos, in DSPy's wording
 //! scripts/local-model.sh cargo run --example questions -- --record  # prints its replies as JSON, to be replayed
 //! ```
 
@@ -13,7 +14,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use imp::lm::BoxFuture;
 use imp::{
-    Capabilities, Completion, Config, LanguageModel, LmError, OpenAi, Predict, Request, Script, Signature,
+    Capabilities, Chat, Completion, Config, Dialect, LanguageModel, LmError, OpenAi, Predict, Request,
+    Script, Signature,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -77,6 +79,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let mut program =
         Predict::<Question>::new(model.clone()).config(Config::new().temperature(0.0).max_tokens(160));
+    if has("--dspy") {
+        program = program.adapter(Chat::new().dialect(Dialect::Dspy));
+    }
     if has("--demos") {
         program = program
             .demo(question("What is the capital of Italy?"), answer("Rome", Kind::Fact, 0.9))
