@@ -3,8 +3,8 @@
 //! ```text
 //! cargo run --example questions                                     # replays recorded replies
 //! cargo run --example questions -- --demos                          # the same with two demos in the prompt
+//! cargo run --example questions -- --demos --dspy                   # and in DSPy's wording
 //! scripts/local-model.sh cargo run --example questions              # asks a real model
-//! scripts/local-model.sh cargo run --example questions -- --demos --dspy  # with two demos, in DSPy's wording
 //! scripts/local-model.sh cargo run --example questions -- --record  # prints its replies as JSON, to be replayed
 //! ```
 
@@ -64,10 +64,11 @@ const QUESTIONS: [&str; 16] = [
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let has = |flag: &str| env::args().any(|argument| argument == flag);
-    let recorded = if has("--demos") {
-        include_str!("recorded/questions_demos.json")
-    } else {
-        include_str!("recorded/questions.json")
+    let recorded = match (has("--demos"), has("--dspy")) {
+        (false, false) => include_str!("recorded/questions.json"),
+        (true, false) => include_str!("recorded/questions_demos.json"),
+        (false, true) => include_str!("recorded/questions_dspy.json"),
+        (true, true) => include_str!("recorded/questions_demos_dspy.json"),
     };
     let model: Arc<dyn LanguageModel> = if let Ok(url) = env::var("IMP_BASE_URL") {
         Arc::new(OpenAi::new("local").base_url(url))
