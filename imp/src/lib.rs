@@ -146,6 +146,9 @@ pub use tool_failure::{ArgumentError, Denial, ToolFailure};
 pub use types::AnswerShape;
 pub use value::{Map, Value};
 
+#[doc = include_str!("../docs/how-a-reply-is-read.md")]
+pub mod how_a_reply_is_read {}
+
 /// The README's programs are tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -10,6 +10,7 @@ pub(crate) mod demo;
 pub(crate) mod field_list;
 pub(crate) mod instructions;
 pub(crate) mod json;
+pub(crate) mod left_out;
 pub(crate) mod options;
 pub(crate) mod partial;
 pub(crate) mod read;

@@ -55,7 +55,14 @@ fn build(case: &Map<String, Json>) -> Result<Run, Built> {
     // It names the message, unless the signature has a field of that name.
     let declared = signature.inputs.iter().any(|(name, _)| name == "user_name");
     let user_name = if declared { None } else { given.remove("user_name") };
-    let inputs = fields(&given);
+    // As a program does: an absent input has its default.
+    let mut complete = given.clone();
+    for field in signature.spec.inputs() {
+        if let (Some(default), false) = (field.default(), given.contains_key(field.name())) {
+            complete.insert(field.name().to_owned(), serde_json::to_value(default).unwrap_or_default());
+        }
+    }
+    let inputs = fields(&complete);
     let mut options = FormatOptions::new();
     for demo in input.get("demos").and_then(Json::as_array).into_iter().flatten() {
         options = options.demo(Demo::from_fields(fields(demo.as_object().unwrap_or(&Map::new()))));
