@@ -88,6 +88,7 @@ pub use adapter::Adapter;
 pub use adapter::chat::Chat;
 pub use adapter::demo::Demo;
 pub use adapter::guidance::{Guidance, LoopLayout};
+pub use adapter::history::UNSENT_NOTE;
 pub use adapter::json::Json;
 pub use adapter::options::{AgentLine, FormatOptions, Missing, OutputForm};
 pub use adapter::read::{Ending, HowRead, RawReply, Read, Syntax, read_with};

@@ -1,17 +1,23 @@
 //! The one assembly of messages: adapters differ in its parts only.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::adapter::Adapter;
-use crate::adapter::demo::Demo;
 use crate::adapter::field_list::field_list;
+use crate::adapter::guidance::Guidance;
+use crate::adapter::history;
 use crate::adapter::instructions::objective_text;
 use crate::adapter::options::{FormatOptions, Missing};
 use crate::adapter::record::Record;
+use crate::adapter::renderer::{Fault, OutputContext, SectionContext, SectionRenderer, SystemContext};
 use crate::dialect::Dialect;
-use crate::error::FormatError;
-use crate::message::{Content, Message, Part};
+use crate::error::{FormatError, WriteError};
+use crate::fields::Fields;
+use crate::history::{Turn, USER_NAME};
+use crate::message::{Content, Message, Part, Text};
 use crate::spec::{FieldSpec, SignatureSpec};
 use crate::text::scan::{is_blank, trim};
 use crate::text::write::{FieldWriter, Form, Presence};
@@ -62,12 +68,17 @@ pub(crate) fn placeholder(field: &FieldSpec, dialect: Dialect) -> String {
 }
 
 pub(crate) fn task_description(spec: &SignatureSpec, dialect: Dialect) -> String {
-    let mut instructions = spec.instructions();
-    // DSPy takes empty instructions for none; Imp leaves the objective empty.
+    let objective = objective_text(&instructions(spec, dialect));
+    format!("In adhering to this structure, your objective is: {objective}")
+}
+
+/// The instructions of a signature. DSPy takes empty ones for none; Imp leaves the objective empty.
+pub(crate) fn instructions(spec: &SignatureSpec, dialect: Dialect) -> Cow<'_, str> {
+    let instructions = spec.instructions();
     if dialect == Dialect::Dspy && instructions.is_empty() {
-        instructions = spec.default_instructions().into();
+        return spec.default_instructions().into();
     }
-    format!("In adhering to this structure, your objective is: {}", objective_text(&instructions))
+    instructions
 }
 
 pub(crate) fn system<A: Adapter + ?Sized>(adapter: &A, spec: &SignatureSpec) -> String {
@@ -241,6 +252,20 @@ pub(crate) fn user_content<A: Adapter + ?Sized>(
     sections(adapter, spec, inputs, MARKED, prefix, suffix)
 }
 
+/// The content of a user message, in which a renderer of the caller's may write the sections.
+pub(crate) fn rendered_user_content<A: Adapter + ?Sized>(
+    adapter: &A,
+    spec: &SignatureSpec,
+    inputs: &dyn Record,
+    (prefix, suffix): (&str, &str),
+    options: &FormatOptions,
+) -> Result<Content, FormatError> {
+    match &options.renderers.section {
+        None => adapter.user_content(spec, inputs, prefix, suffix),
+        renderer => content(adapter, spec, inputs, MARKED, (prefix, suffix), renderer.as_deref()),
+    }
+}
+
 /// The content of a user message: one text, or parts if there is an image, an audio or a file.
 pub(crate) fn sections<A: Adapter + ?Sized>(
     adapter: &A,
@@ -250,6 +275,33 @@ pub(crate) fn sections<A: Adapter + ?Sized>(
     prefix: &str,
     suffix: &str,
 ) -> Result<Content, FormatError> {
+    content(adapter, spec, inputs, sections, (prefix, suffix), None)
+}
+
+/// Puts what a renderer makes of a section in its place.
+fn render_section<A: Adapter + ?Sized>(
+    adapter: &A,
+    (field, index): (&FieldSpec, usize),
+    inputs: &dyn Record,
+    render: &SectionRenderer,
+    (out, start): (&mut String, usize),
+) -> Result<(), FormatError> {
+    let default = out.split_off(start);
+    let mut value = String::new();
+    adapter.value(field, inputs, index, &mut value)?;
+    let context = SectionContext { field, value: &value, default: &default, of: PhantomData };
+    out.push_str(&render(&context));
+    Ok(())
+}
+
+fn content<A: Adapter + ?Sized>(
+    adapter: &A,
+    spec: &SignatureSpec,
+    inputs: &dyn Record,
+    sections: Sections,
+    (prefix, suffix): (&str, &str),
+    renderer: Option<&SectionRenderer>,
+) -> Result<Content, FormatError> {
     let mut out = String::with_capacity(256 + prefix.len() + suffix.len());
     let mut parts = Vec::new();
     out.push_str(prefix);
@@ -258,6 +310,7 @@ pub(crate) fn sections<A: Adapter + ?Sized>(
         if start > 0 || !parts.is_empty() {
             out.push_str(sections.separator);
         }
+        let before = out.len();
         let mut pieces = Vec::new();
         let presence = if field.tree.parts {
             let (before, after) = sections.header;
@@ -273,7 +326,10 @@ pub(crate) fn sections<A: Adapter + ?Sized>(
             Dialect::Plain => presence == Presence::Present,
             Dialect::Dspy => presence != Presence::Absent,
         };
-        if !shown {
+        if let Some(render) = renderer.filter(|_| shown && !field.tree.parts) {
+            render_section(adapter, (field, index), inputs, render, (&mut out, before))?;
+        }
+        if !shown || out.len() == before && pieces.is_empty() {
             out.truncate(start);
             continue;
         }
@@ -376,15 +432,113 @@ pub(crate) fn push_fields(
     }
 }
 
+/// A record whose inputs are those of a signature without its histories.
+pub(crate) struct Shown<'a> {
+    /// The signature without its histories.
+    pub(crate) spec: &'a SignatureSpec,
+    record: &'a dyn Record,
+    /// The place of each of its inputs in the record; the same if there is no history.
+    places: Option<&'a [usize]>,
+}
+
+impl<'a> Shown<'a> {
+    pub(crate) fn of(spec: &'a SignatureSpec, record: &'a dyn Record) -> Self {
+        match spec.visible() {
+            None => Shown { spec, record, places: None },
+            Some(visible) => Shown { spec: &visible.spec, record, places: Some(&visible.places) },
+        }
+    }
+}
+
+impl Record for Shown<'_> {
+    fn write(&self, index: usize, field: &FieldSpec, out: &mut FieldWriter<'_>) -> Result<(), WriteError> {
+        let place = self.places.and_then(|places| places.get(index)).copied().unwrap_or(index);
+        self.record.write(place, field, out)
+    }
+
+    fn is_complete(&self) -> bool {
+        self.record.is_complete()
+    }
+
+    fn user_name(&self) -> Option<&str> {
+        self.record.user_name()
+    }
+}
+
+/// The signature that the system message and the demos show: without histories, which DSPy lists.
+fn described(spec: &SignatureSpec, dialect: Dialect) -> &SignatureSpec {
+    match (dialect, spec.visible()) {
+        (Dialect::Plain, Some(visible)) => &visible.spec,
+        _ => spec,
+    }
+}
+
 pub(crate) fn prefix<A: Adapter + ?Sized>(
     adapter: &A,
     spec: &SignatureSpec,
     options: &FormatOptions,
 ) -> Result<Vec<Message>, FormatError> {
     let mut messages = Vec::with_capacity(2 + 2 * options.demos.len());
-    messages.push(Message::system(adapter.system(spec)));
-    demos(adapter, spec, &options.demos, &mut messages)?;
+    messages.push(Message::system(rendered_system(adapter, spec, options)));
+    demos(adapter, spec, options, &mut messages)?;
     Ok(messages)
+}
+
+/// The system message, which a renderer of the caller's may write.
+pub(crate) fn rendered_system<A: Adapter + ?Sized>(
+    adapter: &A,
+    spec: &SignatureSpec,
+    options: &FormatOptions,
+) -> Text {
+    let described = described(spec, adapter.dialect());
+    let default = || adapter.system_for(described, options);
+    match &options.renderers.system {
+        None => default(),
+        Some(render) => render(&SystemContext {
+            spec: Shown::of(spec, &Fields::new()).spec,
+            guidance: options.guidance.as_deref(),
+            default: &default,
+            of: PhantomData,
+        })
+        .into(),
+    }
+}
+
+/// The system message with what a tool loop says of itself: the lines stand behind the instructions, and the
+/// sum is cleaned as one (Imp §§5, 7.4).
+pub(crate) fn guided_system<A: Adapter + ?Sized>(
+    adapter: &A,
+    spec: &SignatureSpec,
+    guidance: &Guidance,
+    options: &FormatOptions,
+) -> Text {
+    let lines = guidance.lines(&options.agent_line, adapter.dialect(), false);
+    adapter.system(&guided(spec, adapter.dialect(), &lines))
+}
+
+/// The signature with lines behind its instructions.
+pub(crate) fn guided(spec: &SignatureSpec, dialect: Dialect, lines: &str) -> SignatureSpec {
+    let instructions = instructions(spec, dialect);
+    spec.clone().with_instructions(trim(&format!("{instructions}\n{lines}")))
+}
+
+/// The assistant's message of a demo or of a stored turn, which a renderer of the caller's may write.
+pub(crate) fn rendered_outputs<A: Adapter + ?Sized>(
+    adapter: &A,
+    spec: &SignatureSpec,
+    outputs: &dyn Record,
+    missing: Missing<'_>,
+    options: &FormatOptions,
+) -> Result<String, FormatError> {
+    let default = || adapter.assistant_content(spec, outputs, missing);
+    let Some(render) = &options.renderers.output else { return default() };
+    let fault = Fault::default();
+    let text =
+        render(&OutputContext { spec, outputs, missing, default: &default, fault: &fault, of: PhantomData });
+    match fault.into_inner() {
+        None => Ok(text),
+        Some(error) => Err(error),
+    }
 }
 
 /// The user message of the request; `None` if it is blank and blank ones are left out.
@@ -395,11 +549,27 @@ pub(crate) fn request<A: Adapter + ?Sized>(
     options: &FormatOptions,
 ) -> Result<Option<Message>, FormatError> {
     check_inputs(adapter, spec, inputs)?;
-    let suffix = options.response_instruction.then(|| adapter.output_requirements(spec));
+    let shown = Shown::of(spec, inputs);
+    let suffix = options.response_instruction.then(|| adapter.output_requirements(shown.spec));
     let suffix = suffix.as_deref().unwrap_or_default();
-    let content = adapter.user_content(spec, inputs, "", suffix)?;
+    let content = rendered_user_content(adapter, shown.spec, &shown, ("", suffix), options)?;
     let blank = options.omit_empty_request && content.is_blank();
-    Ok((!blank).then(|| Message::user(content)))
+    Ok((!blank).then(|| asked(content, spec, inputs, options)))
+}
+
+/// The request's user message, with the participant's name.
+pub(crate) fn asked(
+    content: Content,
+    spec: &SignatureSpec,
+    inputs: &dyn Record,
+    options: &FormatOptions,
+) -> Message {
+    let message = Message::user(content);
+    let given = || inputs.user_name().filter(|_| !spec.declares(USER_NAME));
+    match options.user_name.as_deref().or_else(given) {
+        Some(name) if !name.is_empty() => message.named(name),
+        _ => message,
+    }
 }
 
 /// An input without a value is an error unless it is optional or has a default. A derived struct has all
@@ -414,34 +584,58 @@ pub(crate) fn check_inputs<A: Adapter + ?Sized>(
     }
     let mut missing = Vec::new();
     let mut scratch = String::new();
-    for (index, field) in spec.inputs.iter().enumerate() {
+    for (index, field) in spec.inputs.iter().enumerate().filter(|(_, field)| !field.is_history()) {
         let presence = presence(adapter, field, inputs, index, &mut scratch)?;
         if presence == Presence::Absent && !field.is_optional() && field.default.is_none() {
             missing.push(field.name.clone());
         }
     }
-    if missing.is_empty() { Ok(()) } else { Err(FormatError::MissingInputs(missing)) }
+    // Where there is a conversation already, all that the request needs may be in it.
+    if missing.is_empty() || history::is_given(spec, inputs)? {
+        return Ok(());
+    }
+    Err(FormatError::MissingInputs(missing))
 }
 
 /// The demos as messages: incomplete ones first, each group in the given order.
 fn demos<A: Adapter + ?Sized>(
     adapter: &A,
     spec: &SignatureSpec,
-    demos: &[Demo],
+    options: &FormatOptions,
     messages: &mut Vec<Message>,
 ) -> Result<(), FormatError> {
     let mut complete = Vec::new();
-    for demo in demos {
-        let inputs = supplied(adapter, &spec.inputs, &*demo.inputs)?;
+    let described = described(spec, adapter.dialect());
+    for demo in &options.demos {
+        if let (Some(guidance), Some(fields)) = (options.guidance.as_deref(), &demo.fields) {
+            let turn = Turn::from(Fields::clone(fields));
+            if let Some((made, whole)) = history::demo(adapter, spec, guidance, &turn, options)? {
+                if whole { complete.extend(made) } else { messages.extend(made) }
+            }
+            continue;
+        }
+        let shown = Shown::of(spec, &*demo.inputs);
+        let counted = supplied(adapter, &shown.spec.inputs, &shown)?;
         let outputs = supplied(adapter, &spec.outputs, &*demo.outputs)?;
-        let whole = inputs.values == spec.inputs.len() && outputs.values == spec.outputs.len();
-        if !whole && (inputs.keys == 0 || outputs.keys == 0) {
+        // A history does not count: no demo need have one.
+        let whole = counted.values == shown.spec.inputs.len() && outputs.values == spec.outputs.len();
+        if !whole && (counted.keys == 0 || outputs.keys == 0) {
             continue;
         }
         let (group, prefix) = if whole { (&mut complete, "") } else { (&mut *messages, INCOMPLETE_DEMO) };
-        group.push(Message::user(adapter.user_content(spec, &*demo.inputs, prefix, "")?));
+        let inputs: &dyn Record = match adapter.dialect() {
+            Dialect::Plain => &shown,
+            Dialect::Dspy => &*demo.inputs,
+        };
+        group.push(Message::user(rendered_user_content(adapter, described, inputs, (prefix, ""), options)?));
         let missing = Missing::Say(NOT_SUPPLIED);
-        group.push(Message::assistant(adapter.assistant_content(spec, &*demo.outputs, missing)?));
+        group.push(Message::assistant(rendered_outputs(
+            adapter,
+            described,
+            &*demo.outputs,
+            missing,
+            options,
+        )?));
     }
     messages.append(&mut complete);
     Ok(())
@@ -463,6 +657,10 @@ pub(crate) fn finetune<A: Adapter + ?Sized>(
         )));
     }
     let mut messages = adapter.messages(spec, inputs, options)?;
-    messages.push(Message::assistant(adapter.assistant_content(spec, outputs, Missing::LeaveOut)?));
+    let answer = Message::assistant(adapter.assistant_content(spec, outputs, Missing::LeaveOut)?);
+    messages.push(match options.assistant_name.as_deref() {
+        Some(name) if !name.is_empty() => answer.named(name),
+        _ => answer,
+    });
     Ok(messages)
 }

@@ -12,6 +12,7 @@ use serde_json::Value as Json;
 use crate::dialect::Dialect;
 use crate::error::{FieldFailure, SpecError, WriteError};
 use crate::fields::Fields;
+use crate::history::USER_NAME;
 use crate::meta::{RecordMeta, Side, schema_for};
 use crate::spec::{FieldSpec, SignatureSpec};
 use crate::text::read::{self, ReadError, ReadOptions, Source};
@@ -35,6 +36,12 @@ pub trait Record {
     /// Whether every field has a value by its type, so that none need be looked for. The default is no.
     fn is_complete(&self) -> bool {
         false
+    }
+
+    /// The name of the participant whose inputs these are, beside the fields: the key `user_name` of
+    /// [`Fields`](crate::Fields). A signature that declares a field of that name does not ask. The default is none.
+    fn user_name(&self) -> Option<&str> {
+        None
     }
 }
 
@@ -373,6 +380,10 @@ impl Record for Fields {
         }
         out.absent();
         Ok(())
+    }
+
+    fn user_name(&self) -> Option<&str> {
+        self.get(USER_NAME)?.as_str()
     }
 }
 

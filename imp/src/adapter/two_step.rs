@@ -1,6 +1,6 @@
 //! The prompt of the first of two steps: an answer in the model's own words (Imp §12.2).
 
-use crate::adapter::assembly::Sections;
+use crate::adapter::assembly::{Sections, Shown};
 use crate::adapter::field_list::field_list;
 use crate::adapter::options::{FormatOptions, Missing};
 use crate::adapter::record::{Record, Section};
@@ -179,10 +179,12 @@ impl Adapter for TwoStepPrompt {
         &self,
         spec: &SignatureSpec,
         inputs: &dyn Record,
-        _: &FormatOptions,
+        options: &FormatOptions,
     ) -> Result<Option<Message>, FormatError> {
         assembly::check_inputs(self, spec, inputs)?;
-        Ok(Some(Message::user(self.user_content(spec, inputs, "", "")?)))
+        let shown = Shown::of(spec, inputs);
+        let content = assembly::rendered_user_content(self, shown.spec, &shown, ("", ""), options)?;
+        Ok(Some(assembly::asked(content, spec, inputs, options)))
     }
 
     fn sections<'r>(&self, _: &SignatureSpec, reply: &'r str) -> Result<Vec<Section<'r>>, ParseError> {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use crate::adapter::assembly::Shown;
 use crate::adapter::chat::is_prose;
 use crate::adapter::field_list::field_list;
 use crate::adapter::json::Json;
@@ -251,11 +252,14 @@ impl Adapter for Xml {
         &self,
         spec: &SignatureSpec,
         inputs: &dyn Record,
-        _: &FormatOptions,
+        options: &FormatOptions,
     ) -> Result<Option<Message>, FormatError> {
         assembly::check_inputs(self, spec, inputs)?;
-        let requirements = self.output_requirements(spec);
-        Ok(Some(Message::user(self.user_content(spec, inputs, "", &requirements)?)))
+        let shown = Shown::of(spec, inputs);
+        let requirements = self.output_requirements(shown.spec);
+        let content =
+            assembly::rendered_user_content(self, shown.spec, &shown, ("", &requirements), options)?;
+        Ok(Some(assembly::asked(content, spec, inputs, options)))
     }
 
     fn fallback(&self) -> Option<Arc<dyn Adapter>> {

@@ -16,7 +16,7 @@ use crate::value::{Map, Value};
 
 pub use turn::Turn;
 
-pub(crate) use turn::{ASSISTANT_NAME, USER_NAME};
+pub(crate) use turn::{ASSISTANT_NAME, CALLS, RESULTS, THOUGHT, USER_NAME};
 
 /// The key of a history's turns as data.
 const TURNS: &str = "messages";

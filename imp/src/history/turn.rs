@@ -143,6 +143,11 @@ impl Turn {
         &self.0
     }
 
+    /// The same, owned.
+    pub fn into_fields(self) -> Map {
+        self.0
+    }
+
     /// A text that is no field of the signature, if it is not empty.
     pub(crate) fn extra(&self, key: &str) -> Option<&str> {
         self.0.get(key)?.as_str().filter(|text| !text.is_empty())

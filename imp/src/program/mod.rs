@@ -285,4 +285,8 @@ impl Record for WithDefaults<'_> {
     fn is_complete(&self) -> bool {
         self.0.is_complete()
     }
+
+    fn user_name(&self) -> Option<&str> {
+        self.0.user_name()
+    }
 }
