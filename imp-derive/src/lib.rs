@@ -1,4 +1,5 @@
-//! The derive of `imp`, and nothing else: use it as `imp::Signature`, where it is documented.
+//! The derive and the attribute of `imp`, and nothing else: use them as `imp::Signature` and `imp::tool`, where they
+//! are documented.
 
 mod ast;
 mod attr;
@@ -11,6 +12,7 @@ mod fallback;
 mod foreign;
 mod imp_path;
 mod suggest;
+mod tool;
 mod types;
 mod words;
 
@@ -28,4 +30,11 @@ pub fn derive_signature(input: TokenStream) -> TokenStream {
     // With errors too: what uses the struct should not complain as well.
     let errors = errors.to_tokens();
     quote::quote!(#errors #code).into()
+}
+
+// Documented at its re-export, too.
+#[allow(missing_docs, clippy::missing_docs_in_private_items)]
+#[proc_macro_attribute]
+pub fn tool(words: TokenStream, item: TokenStream) -> TokenStream {
+    tool::tool(words.into(), item.into()).into()
 }

@@ -5,6 +5,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
+pub use schemars;
+pub use serde;
 pub use serde_json::Value as Json;
 
 pub use crate::adapter::record::{
@@ -277,6 +279,11 @@ impl Text<Option<String>> {
     pub fn __text(text: &'static str) -> Option<String> {
         Some(text.to_owned())
     }
+}
+
+/// A doc comment as the description of a tool.
+pub fn tool_description(docs: &str) -> String {
+    crate::docs::clean_docs(docs)
 }
 
 // ---------------------------------------------------------------------------------------------------

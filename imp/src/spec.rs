@@ -339,7 +339,7 @@ impl FieldSpec {
 
     /// Whether the field holds tool calls.
     pub(crate) fn is_tool_calls(&self) -> bool {
-        matches!(self.tree.present(&self.tree.root).kind, Kind::ToolCalls)
+        self.tree.is_tool_calls()
     }
 
     /// The name in prompts and replies.

@@ -14,7 +14,7 @@ use crate::value::Value;
 
 /// The `x-imp-…` schema keys by which `imp`'s own types say what they are.
 pub(crate) mod key {
-    /// `reasoning`, `code`, `history`, `tool_calls`, `image`, `audio`, `file`.
+    /// `reasoning`, `code`, `history`, `tool`, `tool_calls`, `image`, `audio`, `file`.
     pub(crate) const KIND: &str = "x-imp-kind";
     /// The programming language of a code field.
     pub(crate) const LANGUAGE: &str = "x-imp-language";
@@ -62,7 +62,7 @@ pub(crate) struct TypeTree {
     pub(crate) dated: bool,
     /// Whether an image, an audio or a file occurs anywhere.
     pub(crate) parts: bool,
-    /// Whether a history or tool calls occur anywhere.
+    /// Whether a history, a tool or tool calls occur anywhere.
     pub(crate) own: bool,
 }
 
@@ -259,7 +259,27 @@ impl Pattern {
     }
 }
 
+impl Type {
+    /// Whether this is a tool, which a prompt shows by its listing.
+    pub(crate) fn is_tool(&self) -> bool {
+        is_tool(&self.schema)
+    }
+}
+
 impl TypeTree {
+    /// Whether the type is a list of tools, or none.
+    pub(crate) fn is_tools(&self) -> bool {
+        match &self.present(&self.root).kind {
+            Kind::List { items: Some(items), .. } => self.present(items).is_tool(),
+            _ => false,
+        }
+    }
+
+    /// Whether the type is tool calls, or none.
+    pub(crate) fn is_tool_calls(&self) -> bool {
+        matches!(self.present(&self.root).kind, Kind::ToolCalls)
+    }
+
     /// Compiles a root schema, as schemars and `described` make them.
     ///
     /// # Errors
@@ -592,6 +612,8 @@ impl<'s> Compiler<'s> {
         map: &'s serde_json::Map<String, Json>,
         name: &str,
     ) -> Result<Kind, String> {
+        // A text to every reader; only its writer knows.
+        self.own |= is_tool(schema);
         if let Some(own) = own_kind(map) {
             self.parts |= matches!(own, Kind::Part(_));
             self.own |= matches!(own, Kind::History | Kind::ToolCalls);
@@ -831,6 +853,10 @@ fn own_kind(map: &serde_json::Map<String, Json>) -> Option<Kind> {
         }
         _ => return None,
     })
+}
+
+fn is_tool(schema: &Json) -> bool {
+    schema.get(key::KIND).and_then(Json::as_str) == Some("tool")
 }
 
 /// The schema with one of its several types.

@@ -11,6 +11,7 @@ use crate::message::{Content, Message, Part, ToolCall};
 use crate::spec::{FieldSpec, SignatureSpec};
 use crate::text::write::escape_markers;
 use crate::tool_calls::ToolResult;
+use crate::tool_failure::ToolFailure;
 use crate::types::Kind;
 use crate::value::{Map, Value};
 
@@ -27,6 +28,9 @@ pub(crate) struct Exchange {
 /// The durable keys under which calls are stored; the second is that of a task whose own output is called like
 /// the first.
 const KEYS: [&str; 2] = ["agent_tool_calls", CALLS];
+
+/// What a call without a name is called.
+const MALFORMED: &str = "malformed_call";
 
 impl Exchange {
     /// The calls of a turn, if it has any record of them.
@@ -128,14 +132,21 @@ fn call(value: &Value) -> Option<ToolCall> {
             name.strip_prefix("functions.").unwrap_or(name)
         }
     };
-    if name.is_empty() {
-        return None;
-    }
+    let malformed = map.get("malformed").filter(|written| !written.is_null());
+    let name = match (name, malformed) {
+        ("", None) => return None,
+        // A call that could not be read has a result that says so, and providers take no call without a name.
+        ("", Some(_)) => MALFORMED,
+        (name, _) => name,
+    };
     let given = match function {
         Some(function) => function.get("arguments"),
         None => ["arguments", "args", "parameters"].iter().find_map(|key| map.get(key)),
     };
     let arguments = match given {
+        Some(Value::Map(arguments)) if arguments.is_empty() && malformed.is_some() => {
+            Map::from([("value", malformed.cloned())])
+        }
         Some(Value::Map(arguments)) => arguments.clone(),
         Some(Value::String(text)) => match serde_json::from_str::<Value>(text) {
             Ok(Value::Map(arguments)) => arguments,
@@ -286,10 +297,10 @@ fn content_of(result: &ToolResult) -> Content {
             return Content::Parts(parts);
         }
     }
-    let mut text = String::new();
     if result.is_error {
-        text.push_str("Error: ");
+        return ToolFailure::from_value(&result.value).to_string().into();
     }
+    let mut text = String::new();
     push_value(&mut text, &result.value, true);
     text.into()
 }

@@ -236,7 +236,7 @@ pub(crate) fn captured(
     let wrong = |error: WriteError| FormatError::Value { field: field.name.clone(), error };
     let mut value = None;
     let mut scratch = String::new();
-    let mut writer = FieldWriter::capture(&mut scratch, &field.tree, &mut value);
+    let mut writer = FieldWriter::capturing(&mut scratch, &field.tree, &mut value);
     record.write(index, field, &mut writer).map_err(wrong)?;
     let presence = writer.presence();
     Ok(value.filter(|_| presence != Presence::Absent))

@@ -26,7 +26,7 @@ const TURNS: &str = "messages";
 /// As the type of an input it is no section of the prompt: its turns are messages that stand between the demos
 /// and the request, and the next call's history is this one and a turn more.
 ///
-/// ```no_run
+/// ```
 /// use imp::{Chat, History, Role, Signature, Turn};
 ///
 /// #[derive(Clone, Signature)]

@@ -65,7 +65,7 @@ pub(super) const REASONING_DETAILS: &str = "reasoning_details";
 /// A step of a tool loop has what the model said, the calls, and their results. A model that calls tools
 /// natively sees them as such; one that cannot sees them written.
 ///
-/// ```no_run
+/// ```
 /// use imp::{Chat, Fields, Adapter, FormatOptions, Map, Role, SignatureSpec, ToolCall, ToolCalls, ToolResult, Turn};
 ///
 /// let mut calls: ToolCalls = vec![ToolCall::new("c1", "lookup", Map::from([("word", "imp")]))].into();

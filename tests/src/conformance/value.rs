@@ -88,6 +88,10 @@ pub(super) fn decode(json: &Json, enums: &Enums<'_>) -> Result<Value, String> {
                 Ok(Value::Map(data))
             });
             let mut all = Map::from([("tool_calls", calls.collect::<Result<Vec<_>, String>>()?)]);
+            // What a model wrote for results is any value.
+            if let Some(written @ Json::Object(_)) = json.get("results") {
+                all.insert("tool_call_results", decode(written, enums)?);
+            }
             if let Some(results) = json.get("results").and_then(Json::as_array) {
                 let results = results.iter().map(|result| {
                     let mut data = Map::new();

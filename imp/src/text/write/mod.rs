@@ -4,6 +4,7 @@ mod data;
 mod escape;
 mod json;
 mod parts;
+mod tools;
 mod top;
 mod value;
 mod xml;
@@ -68,8 +69,8 @@ pub struct FieldWriter<'a> {
     presence: Presence,
     /// Where images, audios and files go, with the text between them; nowhere by default.
     parts: Option<&'a mut Vec<Part>>,
-    /// Where the value goes instead of its text; nowhere by default.
-    capture: Option<&'a mut Option<Value>>,
+    /// Where the value goes instead of the message; nowhere by default.
+    captured: Option<&'a mut Option<Value>>,
 }
 
 impl<'a> FieldWriter<'a> {
@@ -89,20 +90,20 @@ impl<'a> FieldWriter<'a> {
             tag: "",
             presence: Presence::Absent,
             parts: None,
-            capture: None,
+            captured: None,
         }
     }
 
-    /// Writes no text, but keeps the value without its Rust type.
-    pub(crate) fn capture(out: &'a mut String, tree: &'a TypeTree, value: &'a mut Option<Value>) -> Self {
+    /// Keeps the field's value as data, and writes nothing.
+    pub(crate) fn capturing(out: &'a mut String, tree: &'a TypeTree, value: &'a mut Option<Value>) -> Self {
         let writer = FieldWriter::new(out, Form::Section, Dialect::Plain, tree, false);
-        FieldWriter { capture: Some(value), ..writer }
+        FieldWriter { captured: Some(value), ..writer }
     }
 
-    fn keep(&mut self, value: Value) {
+    fn capture(&mut self, value: Value) {
         self.presence = if value.is_null() { Presence::Null } else { Presence::Present };
-        if let Some(place) = self.capture.as_deref_mut() {
-            *place = Some(value);
+        if let Some(captured) = &mut self.captured {
+            **captured = Some(value);
         }
     }
 
@@ -132,8 +133,8 @@ impl<'a> FieldWriter<'a> {
     ///
     /// The value's own `Serialize` refuses, or a map has keys that are no text.
     pub fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
-        if self.capture.is_some() {
-            self.keep(to_value(value)?);
+        if self.captured.is_some() {
+            self.capture(to_value(value)?);
             return Ok(());
         }
         let dated = self.dialect == Dialect::Dspy && self.tree.dated;
@@ -157,10 +158,12 @@ impl<'a> FieldWriter<'a> {
     ///
     /// The value is nested too deeply.
     pub(crate) fn data(&mut self, value: &Value) -> Result<(), WriteError> {
-        if self.capture.is_some() {
-            self.keep(value.clone());
+        if self.captured.is_some() {
+            self.capture(value.clone());
             return Ok(());
         }
+        let listed = if self.tree.own { tools::listed(self.tree, value) } else { None };
+        let value = listed.as_ref().unwrap_or(value);
         // A text or a number is none, and most values are one.
         if matches!(value, Value::List(_) | Value::Map(_) | Value::Part(_)) && parts::has_part(value) {
             return parts::write(self, value);
