@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::bounded::Bounded;
 use crate::fields::Fields;
 
 /// A signature that cannot be described.
@@ -43,9 +44,10 @@ impl SpecError {
     }
 }
 
+/// What is long is cut in the middle.
 impl fmt::Display for SpecError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.message)
+        Bounded(&self.0.message).fmt(f)
     }
 }
 
@@ -63,7 +65,7 @@ impl WriteError {
 
 impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        Bounded(&self.0).fmt(f)
     }
 }
 
@@ -108,6 +110,13 @@ pub enum FormatError {
     Spec(SpecError),
     /// Required inputs without a value; no request is made.
     MissingInputs(Vec<String>),
+    /// The same where values were given under names that are no inputs: one of them may be a misspelt one.
+    UnknownInputs {
+        /// Required inputs without a value.
+        missing: Vec<String>,
+        /// The given names that are no inputs, each with the input whose name is nearest, if one is near.
+        unknown: Vec<(String, Option<String>)>,
+    },
     /// A value whose own `Serialize` refused.
     Value {
         /// The field's name.
@@ -126,8 +135,19 @@ impl fmt::Display for FormatError {
             FormatError::MissingInputs(names) => {
                 write!(f, "these inputs have no value: {}", names.join(", "))
             }
+            FormatError::UnknownInputs { missing, unknown } => {
+                write!(f, "these inputs have no value: {}; these names are no inputs: ", missing.join(", "))?;
+                for (at, (name, near)) in unknown.iter().enumerate() {
+                    let separator = if at == 0 { "" } else { ", " };
+                    write!(f, "{separator}{}", Bounded(name))?;
+                    if let Some(near) = near {
+                        write!(f, " (did you mean `{near}`?)")?;
+                    }
+                }
+                Ok(())
+            }
             FormatError::Value { field, error } => write!(f, "field `{field}` cannot be written: {error}"),
-            FormatError::Other(message) => f.write_str(message),
+            FormatError::Other(message) => Bounded(message).fmt(f),
         }
     }
 }
@@ -267,7 +287,7 @@ impl ParseError {
     /// What a retry shows the model: the error, where the reply is not of the format, and what it wrote
     /// where a value was wrong.
     pub fn retry_message(&self) -> String {
-        let mut text = self.to_string();
+        let mut text = self.0.message.clone();
         if let Some(error) = &self.0.syntax {
             text.push_str("\n\n");
             text.push_str(&error.message);
@@ -334,9 +354,10 @@ impl ParseError {
     }
 }
 
+/// What is long is cut in the middle; the reply and the [failures](ParseError::failures) have all of it.
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.message)
+        Bounded(&self.0.message).fmt(f)
     }
 }
 
@@ -390,12 +411,14 @@ impl ReadError {
     }
 }
 
+/// A long message is cut in the middle; [`message`](ReadError::message) has all of it.
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.path.is_empty() {
-            return f.write_str(&self.message);
+            return Bounded(&self.message).fmt(f);
         }
-        write!(f, "{}: {}", self.path.trim_start_matches('.'), self.message)
+        let path = self.path.trim_start_matches('.');
+        write!(f, "{}: {}", Bounded(path), Bounded(&self.message))
     }
 }
 

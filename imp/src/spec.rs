@@ -1,20 +1,18 @@
 //! What adapters know of a signature: names, types, descriptions, instructions.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value as Json;
 
-use crate::described;
 use crate::dialect::Dialect;
 use crate::docs::clean_docs;
 use crate::error::SpecError;
 use crate::meta::{Bound, FieldMeta, RecordMeta};
 use crate::nearest::remedy;
-use crate::spec_text;
 use crate::types::{AnswerShape, Checks, Kind, Number, Pattern, TypeTree};
 use crate::value::Value;
 
@@ -231,85 +229,6 @@ impl SignatureSpec {
         Arc::make_mut(found).description = Some(description.into());
         self.rendered = Rendered::default();
         Ok(self)
-    }
-
-    /// The signature that a line of text describes: `inputs -> outputs`, each field being `name`,
-    /// `name: type` or `name: type "description"` (§1.1).
-    ///
-    /// Types are `string` (the default), `integer`, `number`, `boolean`, `datetime`, `object`, `array`,
-    /// `array[T]`, `enum[a, b]`, `yes_no`, `short_span` and `numeric_span`; Python's `str`, `int`,
-    /// `float`, `bool`, `map`, `dict` and `class[a, b]` mean the same.
-    ///
-    /// ```
-    /// use imp::SignatureSpec;
-    ///
-    /// let spec = SignatureSpec::parse(r#"intent -> team: enum[atlas, beacon], score: float "0 to 1""#)?;
-    /// assert_eq!(spec.outputs().map(|field| field.name()).collect::<Vec<_>>(), ["team", "score"]);
-    ///
-    /// let error = SignatureSpec::parse("intent -> score: flaot").unwrap_err();
-    /// assert_eq!(
-    ///     error.to_string(),
-    ///     "invalid signature at position 17: unknown field type \"flaot\"\n\
-    ///      intent -> score: flaot\n\
-    ///      \u{20}                ^\n\
-    ///      did you mean \"float\"?",
-    /// );
-    /// # Ok::<(), imp::SpecError>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// The text is no signature; the error shows the place and, for a word it does not know, the
-    /// nearest one that it does.
-    pub fn parse(text: &str) -> Result<SignatureSpec, SpecError> {
-        spec_text::parse(text)
-    }
-
-    /// The signature that a piece of data describes.
-    ///
-    /// The form is `{"name", "instructions", "inputs": [field…], "outputs": [field…]}`, a field being
-    /// `{"name", "type", "desc", "default", "constraints"}`, of which only the name is needed. A type is
-    /// a word (`"str"`, `"int"`, `"float"`, `"bool"`, `"datetime"`, `"date"`, `"any"`, `"reasoning"`,
-    /// those of [`parse`](SignatureSpec::parse), …) or one of `{"optional": T}`, `{"list": T}`,
-    /// `{"dict": T}`, `{"literal": [value…]}`, `{"enum": {"name", "members": [[name, value]…]}}`,
-    /// `{"object": {"name", "fields": [field…], "doc"}}`, `{"union": [T…]}` and `{"schema": JSON Schema}`.
-    ///
-    /// ```
-    /// use imp::SignatureSpec;
-    /// use serde_json::json;
-    ///
-    /// let spec = SignatureSpec::from_json(&json!({
-    ///     "inputs": [{"name": "ticket"}],
-    ///     "outputs": [
-    ///         {"name": "priority", "type": "int", "constraints": [["ge", 1], ["le", 4]]},
-    ///         {"name": "duplicate_of", "type": {"optional": "str"}, "desc": "the number of a ticket"},
-    ///     ],
-    /// }))?;
-    /// assert_eq!(spec.outputs().len(), 2);
-    /// # Ok::<(), imp::SpecError>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// A key, a type or a bound that is not known (with the nearest one that is), a name that cannot
-    /// be one, two fields of one name.
-    pub fn from_json(json: &Json) -> Result<SignatureSpec, SpecError> {
-        described::spec_of(json)
-    }
-}
-
-/// As [`SignatureSpec::from_json`] reads it.
-impl Serialize for SignatureSpec {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        described::json_of(self).serialize(serializer)
-    }
-}
-
-/// As [`SignatureSpec::from_json`] reads it.
-impl<'de> Deserialize<'de> for SignatureSpec {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let json = Json::deserialize(deserializer)?;
-        SignatureSpec::from_json(&json).map_err(de::Error::custom)
     }
 }
 
@@ -578,6 +497,26 @@ pub(crate) fn ready(
             },
         }
     }
+    if checks.multiple_of.is_some_and(|of| of.compare(Number::Int(0)) != Some(Ordering::Greater)) {
+        return Err(format!("the bound `{}` is not above 0: give a number above 0", Constraint::MultipleOf));
+    }
+    let pairs = [
+        (checks.minimum, Constraint::Ge, checks.maximum, Constraint::Le),
+        (checks.minimum, Constraint::Ge, checks.exclusive_maximum, Constraint::Lt),
+        (checks.exclusive_minimum, Constraint::Gt, checks.maximum, Constraint::Le),
+        (checks.exclusive_minimum, Constraint::Gt, checks.exclusive_maximum, Constraint::Lt),
+    ];
+    for (low, ge, high, le) in pairs {
+        let (Some(low), Some(high)) = (low, high) else { continue };
+        if leaves_nothing(low, high, ge == Constraint::Gt || le == Constraint::Lt) {
+            return Err(format!("no number is between the bounds `{ge}` and `{le}`: swap or widen them"));
+        }
+    }
+    if let (Some(least), Some(most)) = (checks.min_length, checks.max_length)
+        && least > most
+    {
+        return Err("the bound `min_length` is greater than `max_length`: swap or widen them".to_owned());
+    }
     Ok((!checks.is_empty()).then(|| Box::new(checks)))
 }
 
@@ -641,6 +580,15 @@ fn is_name(name: &str) -> bool {
     let mut chars = name.chars();
     chars.next().is_some_and(|c| c == '_' || c.is_alphabetic())
         && chars.all(|c| c == '_' || c.is_alphanumeric())
+}
+
+/// Whether no number is between two bounds; `open` where one of them is itself excluded.
+pub(crate) fn leaves_nothing(low: Number, high: Number, open: bool) -> bool {
+    match low.compare(high) {
+        Some(Ordering::Greater) | None => true,
+        Some(Ordering::Equal) => open,
+        Some(Ordering::Less) => false,
+    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! words of a prompt, the reader, the provider's schema, the check of a reply) asks the [`Type`]
 //! compiled from it here, once, when the spec is built.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -108,6 +109,8 @@ pub(crate) enum Kind {
     Map {
         values: Option<Box<Type>>,
         text_keys: bool,
+        /// What the keys must match.
+        keys: Option<Box<Pattern>>,
     },
     Object(Object),
     /// Any of the branches (null is a branch). `tagged` where exactly one can match (`oneOf`).
@@ -163,6 +166,8 @@ pub(crate) struct Object {
     pub(crate) properties: Vec<Property>,
     /// Whether other keys are refused.
     pub(crate) closed: bool,
+    /// What the values of other keys are.
+    pub(crate) additional: Option<Box<Type>>,
 }
 
 #[derive(Debug, Clone)]
@@ -191,12 +196,40 @@ impl Number {
         }
     }
 
-    fn from_json(value: &Json) -> Option<Number> {
+    /// Compares exactly: an integer beyond 2^53 is not rounded to a float.
+    pub(crate) fn compare(self, other: Number) -> Option<Ordering> {
+        match (self, other) {
+            (Number::Int(one), Number::Int(other)) => Some(one.cmp(&other)),
+            (Number::Float(one), Number::Float(other)) => one.partial_cmp(&other),
+            (Number::Int(one), Number::Float(other)) => compare_to_float(one, other),
+            (Number::Float(one), Number::Int(other)) => compare_to_float(other, one).map(Ordering::reverse),
+        }
+    }
+
+    pub(crate) fn from_json(value: &Json) -> Option<Number> {
         let number = value.as_number()?;
         match number.as_i128() {
             Some(value) => Some(Number::Int(value)),
             None => number.as_f64().map(Number::Float),
         }
+    }
+}
+
+/// Compares without rounding the integer.
+#[allow(clippy::cast_possible_truncation, reason = "a whole number within the integer's range")]
+fn compare_to_float(int: i128, float: f64) -> Option<Ordering> {
+    // 2^127, the first float above every integer.
+    const END: f64 = 170_141_183_460_469_231_731_687_303_715_884_105_728.0;
+    if float.is_nan() {
+        None
+    } else if float >= END {
+        Some(Ordering::Less)
+    } else if float < -END {
+        Some(Ordering::Greater)
+    } else {
+        let whole = float.trunc();
+        let rest = 0.0_f64.partial_cmp(&(float - whole));
+        Some(int.cmp(&(whole as i128))).map(|order| order.then(rest.unwrap_or(Ordering::Equal)))
     }
 }
 
@@ -399,6 +432,9 @@ impl Type {
                 for property in &object.properties {
                     property.ty.each_ref(replayed, visit);
                 }
+                if let Some(ty) = &object.additional {
+                    ty.each_ref(replayed, visit);
+                }
             }
             _ => {}
         }
@@ -440,7 +476,9 @@ impl TypeTree {
             Kind::Object(object) => object
                 .properties
                 .iter()
-                .any(|property| self.has_union_to(&property.ty, target, through, seen)),
+                .map(|property| &property.ty)
+                .chain(object.additional.as_deref())
+                .any(|ty| self.has_union_to(ty, target, through, seen)),
             _ => false,
         }
     }
@@ -594,6 +632,14 @@ impl<'s> Compiler<'s> {
             });
             return Ok(ty);
         }
+        if let Some([only]) = map.get("allOf").and_then(Json::as_array).map(Vec::as_slice) {
+            if map.keys().all(|word| word == "allOf" || is_annotation(word)) {
+                let mut ty = self.node(only, name)?;
+                ty.description = text(map, "description").or(ty.description);
+                ty.default = map.get("default").map(|value| value.clone().into()).or(ty.default);
+                return Ok(ty);
+            }
+        }
         let kind = self.kind(schema, map, name)?;
         let checks = self.checks(map, &kind)?;
         self.dated |= matches!(kind, Kind::Date | Kind::DateTime);
@@ -708,17 +754,24 @@ impl<'s> Compiler<'s> {
 
     fn map(&mut self, map: &'s serde_json::Map<String, Json>, name: &str) -> Result<Kind, String> {
         if let Some(patterns) = map.get("patternProperties").and_then(Json::as_object) {
-            let Some(values) = patterns.values().next().filter(|_| patterns.len() == 1) else {
+            let Some((keys, values)) = patterns.iter().next().filter(|_| patterns.len() == 1) else {
                 return Ok(Kind::Opaque);
             };
-            return Ok(Kind::Map { values: Some(Box::new(self.node(values, name)?)), text_keys: false });
+            let keys = Some(Box::new(Pattern::new(keys)?));
+            return Ok(Kind::Map {
+                values: Some(Box::new(self.node(values, name)?)),
+                text_keys: false,
+                keys,
+            });
         }
         let text_keys = !map.contains_key("propertyNames");
         match map.get("additionalProperties") {
             // An object that may hold nothing: a struct without fields.
             Some(Json::Bool(false)) => self.object(map, name),
-            None | Some(Json::Bool(true)) => Ok(Kind::Map { values: None, text_keys }),
-            Some(values) => Ok(Kind::Map { values: Some(Box::new(self.node(values, name)?)), text_keys }),
+            None | Some(Json::Bool(true)) => Ok(Kind::Map { values: None, text_keys, keys: None }),
+            Some(values) => {
+                Ok(Kind::Map { values: Some(Box::new(self.node(values, name)?)), text_keys, keys: None })
+            }
         }
     }
 
@@ -739,9 +792,14 @@ impl<'s> Compiler<'s> {
             }
         }
         let name = map.get("title").and_then(Json::as_str).unwrap_or(name).to_owned();
+        let additional = match map.get("additionalProperties") {
+            Some(values @ Json::Object(_)) => Some(Box::new(self.node(values, &name)?)),
+            _ => None,
+        };
         Ok(Kind::Object(Object {
             name,
             properties,
+            additional,
             closed: map.get("additionalProperties") == Some(&Json::Bool(false)),
         }))
     }
@@ -791,7 +849,7 @@ impl<'s> Compiler<'s> {
                     checks.pattern = Some(Pattern::new(source)?);
                 }
             }
-            Kind::Map { .. } => {
+            Kind::Map { .. } | Kind::Object(_) => {
                 checks.min_length = length("minProperties");
                 checks.max_length = length("maxProperties");
             }
@@ -940,7 +998,7 @@ mod tests {
                 format!("{}({})", if *unique { "set" } else { "list" }, inner(items))
             }
             Kind::Tuple(types) => format!("tuple({})", list(types)),
-            Kind::Map { values, text_keys } => {
+            Kind::Map { values, text_keys, .. } => {
                 format!("{}({})", if *text_keys { "map" } else { "keyed" }, inner(values))
             }
             Kind::Object(object) => {

@@ -1,8 +1,6 @@
 //! spec/imp.md §13.7: the one request through the JSON adapter when a reply could not be read. Rows 60, 64, 67 to 69,
 //! 71, 72, 157 and 158; the rest of the flow of a call is in `predict.rs`.
 
-use std::sync::{Arc, Mutex};
-
 use imp::{
     Adapter, Capabilities, ChainOfThought, Chat, Choice, Completion, Config, Dialect, ErrorKind, Fields,
     FormatOptions, Json, LmError, LmErrorKind, ParseErrorKind, Predict, ResponseFormat, Script, Signature,
@@ -374,23 +372,26 @@ async fn typed() {
 /// Row 158: what a subscriber of `tracing` sees.
 #[tokio::test]
 async fn row_158_tracing() {
+    // For all threads, each with its own events: a subscriber of one thread misses those whose callsite another thread
+    // met first.
+    tracing::subscriber::set_global_default(Events).unwrap();
     for (replies, expected) in [
         (vec!["nonsense", PARIS], vec!["INFO chat>json", "DEBUG json"]),
         (vec!["nonsense", "nonsense"], vec!["INFO chat>json"]),
         (vec!["[[ ## answer ## ]]\nParis"], vec!["DEBUG chat"]),
     ] {
-        let events = Events::default();
-        let guard = tracing::subscriber::set_default(events.clone());
         let script = Script::new(replies);
         let _ = predict(&script).call(&question()).await;
-        drop(guard);
-        assert_eq!(*events.0.lock().unwrap(), expected);
+        assert_eq!(EVENTS.take(), expected);
     }
 }
 
 /// Keeps the events of `imp`: level, adapter, and the one that is fallen back to.
-#[derive(Debug, Clone, Default)]
-struct Events(Arc<Mutex<Vec<String>>>);
+struct Events;
+
+thread_local! {
+    static EVENTS: std::cell::RefCell<Vec<String>> = const { std::cell::RefCell::new(Vec::new()) };
+}
 
 impl tracing::Subscriber for Events {
     fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
@@ -427,7 +428,7 @@ impl tracing::Subscriber for Events {
         let mut adapters = Adapters::default();
         event.record(&mut adapters);
         let line = format!("{} {}{}", event.metadata().level(), adapters.failed, adapters.fallback);
-        self.0.lock().unwrap().push(line);
+        EVENTS.with_borrow_mut(|events| events.push(line));
     }
 
     fn enter(&self, _: &tracing::span::Id) {}

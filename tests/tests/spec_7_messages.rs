@@ -118,7 +118,13 @@ fn missing_inputs() {
     let missing =
         |names: &[&str]| FormatError::MissingInputs(names.iter().map(|&name| name.to_owned()).collect());
     assert_eq!(format(json!({})), Err(missing(&["a", "b"])));
-    assert_eq!(format(json!({ "b": 1, "z": 2 })), Err(missing(&["a"])));
+    assert_eq!(format(json!({ "b": 1 })), Err(missing(&["a"])));
+    // A name that is no input is said: it may be the missing one, misspelt.
+    let unknown = vec![("other".to_owned(), None)];
+    assert_eq!(
+        format(json!({ "b": 1, "other": 2 })),
+        Err(FormatError::UnknownInputs { missing: vec!["a".to_owned()], unknown })
+    );
     assert!(format(json!({ "a": null, "b": 1 })).is_ok());
 }
 

@@ -1,6 +1,7 @@
 //! The one assembly of messages: adapters differ in its parts only.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -11,13 +12,14 @@ use crate::adapter::guidance::Guidance;
 use crate::adapter::history;
 use crate::adapter::instructions::objective_text;
 use crate::adapter::options::{FormatOptions, Missing};
-use crate::adapter::record::Record;
+use crate::adapter::record::{Answer, Record};
 use crate::adapter::renderer::{Fault, OutputContext, SectionContext, SectionRenderer, SystemContext};
 use crate::dialect::Dialect;
 use crate::error::{FormatError, WriteError};
 use crate::fields::Fields;
 use crate::history::{Turn, USER_NAME};
 use crate::message::{Content, Message, Part, Text};
+use crate::nearest::nearest;
 use crate::spec::{FieldSpec, SignatureSpec};
 use crate::text::scan::{is_blank, trim};
 use crate::text::write::{FieldWriter, Form, Presence};
@@ -378,6 +380,7 @@ pub(crate) fn assistant_content<A: Adapter + ?Sized>(
     missing: Missing<'_>,
 ) -> Result<String, FormatError> {
     let mut out = String::with_capacity(256);
+    let outputs = &Answer(outputs);
     for (index, field) in spec.outputs.iter().enumerate() {
         let start = out.len();
         if start > 0 {
@@ -594,7 +597,22 @@ pub(crate) fn check_inputs<A: Adapter + ?Sized>(
     if missing.is_empty() || history::is_given(spec, inputs)? {
         return Ok(());
     }
-    Err(FormatError::MissingInputs(missing))
+    let known: HashSet<&str> = spec.inputs.iter().map(|field| field.name.as_str()).collect();
+    let unknown: Vec<(String, Option<String>)> = inputs
+        .given_names()
+        .into_iter()
+        .filter(|name| !known.contains(name) && *name != USER_NAME)
+        .map(|name| {
+            // A value that is there under its own name is not the one that was meant.
+            let near = nearest(name, missing.iter().map(String::as_str));
+            (name.to_owned(), near.map(str::to_owned))
+        })
+        .collect();
+    Err(if unknown.is_empty() {
+        FormatError::MissingInputs(missing)
+    } else {
+        FormatError::UnknownInputs { missing, unknown }
+    })
 }
 
 /// The demos as messages: incomplete ones first, each group in the given order.

@@ -98,7 +98,10 @@ fn none_of_them<A: Adapter + ?Sized>(
     reply: &str,
     sections: &[Section<'_>],
 ) -> Option<ParseError> {
-    if sections.iter().any(|section| section.is_given(adapter.dialect())) || spec.outputs.is_empty() {
+    let mut given = sections.iter().zip(&spec.outputs);
+    if given.any(|(section, field)| section.given(adapter.dialect(), field).is_some())
+        || spec.outputs.is_empty()
+    {
         return None;
     }
     if adapter.dialect() == Dialect::Dspy || (spec.text_field.is_some() && trim(reply).is_empty()) {

@@ -7,7 +7,7 @@ use crate::adapter::complete::{NO_OBJECT, broken};
 use crate::adapter::field_list::field_list;
 use crate::adapter::options::{FormatOptions, Missing, OutputForm};
 use crate::adapter::read::Syntax;
-use crate::adapter::record::{Record, Section};
+use crate::adapter::record::{Answer, Record, Section};
 use crate::adapter::schema_text::strict_schema;
 use crate::adapter::typed::typed_methods;
 use crate::adapter::{Adapter, assembly};
@@ -104,6 +104,7 @@ impl Adapter for Json {
         outputs: &dyn Record,
         missing: Missing<'_>,
     ) -> Result<String, FormatError> {
+        let outputs = Answer(outputs);
         let mut out = String::with_capacity(256);
         let mut result = Ok(());
         object(&mut out, |out, entry| {

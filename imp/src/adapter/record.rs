@@ -17,6 +17,7 @@ use crate::meta::{RecordMeta, Side, schema_for};
 use crate::spec::{FieldSpec, SignatureSpec};
 use crate::text::read::{self, ReadError, ReadOptions, Source};
 use crate::text::write::FieldWriter;
+use crate::types::Kind;
 use crate::value::Value;
 use crate::variants::declare_order;
 
@@ -42,6 +43,34 @@ pub trait Record {
     /// [`Fields`](crate::Fields). A signature that declares a field of that name does not ask. The default is none.
     fn user_name(&self) -> Option<&str> {
         None
+    }
+
+    /// The names under which values are given, where they are not known to be the signature's: an error
+    /// about a missing value says which of them are no fields. The default is none.
+    fn given_names(&self) -> Vec<&str> {
+        Vec::new()
+    }
+}
+
+/// The outputs of an answer that is shown to a model: they have to be read back (law 6).
+pub(crate) struct Answer<'r>(pub(crate) &'r dyn Record);
+
+impl Record for Answer<'_> {
+    fn write(&self, index: usize, field: &FieldSpec, out: &mut FieldWriter<'_>) -> Result<(), WriteError> {
+        out.as_output(field.checks.as_deref());
+        self.0.write(index, field, out)
+    }
+
+    fn is_complete(&self) -> bool {
+        self.0.is_complete()
+    }
+
+    fn given_names(&self) -> Vec<&str> {
+        self.0.given_names()
+    }
+
+    fn user_name(&self) -> Option<&str> {
+        self.0.user_name()
     }
 }
 
@@ -254,15 +283,21 @@ impl<'r> Section<'r> {
     }
 
     /// Whether the output is given in the dialect: a JSON null counts as absent in the plain one (§8.3),
-    /// and is a value in DSPy's.
+    /// and is a value in DSPy's. Where the output's type is any, null is a value in both; that is for
+    /// whoever knows the type.
     pub fn is_given(&self, dialect: Dialect) -> bool {
-        self.given(dialect).is_some()
+        self.source.as_ref().is_some_and(|source| dialect == Dialect::Dspy || !is_null(source))
     }
 
-    fn given(&self, dialect: Dialect) -> Option<&Source<'r>> {
-        let is_null = |source: &Source<'_>| matches!(source, Source::Json(text) if text.trim() == "null");
-        self.source.as_ref().filter(|source| dialect == Dialect::Dspy || !is_null(source))
+    /// What is given for `field`.
+    pub(crate) fn given(&self, dialect: Dialect, field: &FieldSpec) -> Option<&Source<'r>> {
+        let any = || matches!(field.tree.resolve(&field.tree.root).kind, Kind::Any);
+        self.source.as_ref().filter(|_| self.is_given(dialect) || any())
     }
+}
+
+fn is_null(source: &Source<'_>) -> bool {
+    matches!(source, Source::Json(text) if text.trim() == "null")
 }
 
 /// Reads the fields of an [`Outputs`] from the sections of a reply, and keeps what was wrong.
@@ -326,7 +361,7 @@ impl<'r> FieldReader<'r> {
         let index = self.base + index;
         let field = self.spec.outputs.get(index)?;
         let section = self.sections.get(index);
-        Some((field, section.and_then(|section| section.given(self.options.dialect))))
+        Some((field, section.and_then(|section| section.given(self.options.dialect, field))))
     }
 
     fn keep<T>(&mut self, index: usize, result: Result<T, ReadError>) -> Option<T> {
@@ -385,6 +420,10 @@ impl Record for Fields {
     fn user_name(&self) -> Option<&str> {
         self.get(USER_NAME)?.as_str()
     }
+
+    fn given_names(&self) -> Vec<&str> {
+        self.iter().map(|(name, _)| name).collect()
+    }
 }
 
 impl Inputs for Fields {
@@ -414,7 +453,7 @@ impl Outputs for Fields {
         for (field, section) in reader.spec.outputs.iter().zip(reader.sections).skip(reader.base) {
             let read =
                 |source| read::read_value(source, &field.tree, field.checks.as_deref(), reader.options).ok();
-            if let Some(value) = section.given(reader.options.dialect).and_then(read) {
+            if let Some(value) = section.given(reader.options.dialect, field).and_then(read) {
                 fields.insert(field.name.clone(), value);
             }
         }

@@ -263,7 +263,7 @@ pub(crate) fn python_name(tree: &TypeTree, ty: &Type) -> String {
             format!("{}[{}]", if *unique { "set" } else { "list" }, inner(items))
         }
         Kind::Tuple(items) => format!("tuple[{}]", all(items).join(", ")),
-        Kind::Map { values, text_keys } => {
+        Kind::Map { values, text_keys, .. } => {
             format!("dict[{}, {}]", if *text_keys { "str" } else { "int" }, inner(values))
         }
         Kind::Object(object) => object.name.clone(),

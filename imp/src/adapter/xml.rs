@@ -10,7 +10,7 @@ use crate::adapter::field_list::field_list;
 use crate::adapter::json::Json;
 use crate::adapter::options::{FormatOptions, Missing};
 use crate::adapter::read::Syntax;
-use crate::adapter::record::{FieldReader, Record, Section};
+use crate::adapter::record::{Answer, FieldReader, Record, Section};
 use crate::adapter::typed::typed_methods;
 use crate::adapter::{Adapter, assembly, complete};
 use crate::dialect::Dialect;
@@ -207,6 +207,7 @@ impl Adapter for Xml {
         outputs: &dyn Record,
         missing: Missing<'_>,
     ) -> Result<String, FormatError> {
+        let outputs = &Answer(outputs);
         let mut out = String::with_capacity(256);
         for (index, field) in spec.outputs.iter().enumerate() {
             let start = out.len();

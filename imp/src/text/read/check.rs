@@ -22,14 +22,6 @@ fn spelt(bound: Number) -> String {
     }
 }
 
-/// Compares exactly where both are integers.
-fn compare(value: Number, bound: Number) -> Option<Ordering> {
-    match (value, bound) {
-        (Number::Int(value), Number::Int(bound)) => Some(value.cmp(&bound)),
-        _ => value.as_f64().partial_cmp(&bound.as_f64()),
-    }
-}
-
 fn is_multiple(value: Number, of: Number) -> bool {
     match (value, of) {
         (_, Number::Int(0)) => true,
@@ -58,7 +50,7 @@ fn number(value: Number, checks: &Checks) -> Result<(), Failure> {
     ];
     for (bound, sign, holds) in rules {
         if let Some(bound) = bound {
-            if !compare(value, bound).is_some_and(holds) {
+            if !value.compare(bound).is_some_and(holds) {
                 return Err(broken(format!("must be {sign} {}", spelt(bound))));
             }
         }

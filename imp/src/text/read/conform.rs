@@ -3,6 +3,8 @@
 //! This is how values without a Rust type are read, and the second reading of those whose type serde lost
 //! in a buffer (untagged, tagged and flattened ones).
 
+use std::collections::HashSet;
+
 use super::super::datetime::{Date, DateTime};
 use super::check;
 use super::failure::{Failure, Step, Why};
@@ -10,7 +12,7 @@ use super::scalar::{self, Number};
 use crate::code::without_fence;
 use crate::dialect::Dialect;
 use crate::tool_calls;
-use crate::types::{Choice, Kind, Object, Type, TypeTree};
+use crate::types::{Choice, Kind, Object, Pattern, Type, TypeTree};
 use crate::value::{Map, Value};
 
 /// How well a value fits: a union takes the branch that it fits best.
@@ -106,9 +108,18 @@ impl<'t> Conform<'t> {
                 _ => Err(Failure::expected("date")),
             },
             Kind::Choice(choice) => self.choice(value, choice),
-            Kind::List { items, .. } => self.list(value, items.as_deref()),
+            Kind::List { items, unique } => {
+                let fit = self.list(value, items.as_deref())?;
+                if *unique {
+                    self.all_different(&fit.value)?;
+                }
+                Ok(fit)
+            }
             Kind::Tuple(types) => self.tuple(value, types),
-            Kind::Map { values, .. } => self.map(value, values.as_deref()),
+            Kind::Map { values, keys, .. } => {
+                self.keys(value, keys.as_deref())?;
+                self.map(value, values.as_deref())
+            }
             Kind::Object(object) => self.object(value, object),
             Kind::Union { branches, .. } => self.union(value, branches),
             // `resolve` leaves no reference.
@@ -229,6 +240,27 @@ impl<'t> Conform<'t> {
         Ok(fit)
     }
 
+    /// A set of Rust takes an item that is there twice once; a described list has to be one without.
+    fn all_different(self, list: &Value) -> Result<(), Failure> {
+        let Value::List(items) = list else { return Ok(()) };
+        let mut seen = HashSet::new();
+        match items.iter().position(|item| !self.typed && !seen.insert(spelling(item))) {
+            Some(at) => Err(Failure::new(Why::Bound, "the item is there twice").inside(Step::Index(at))),
+            None => Ok(()),
+        }
+    }
+
+    /// The keys of Rust's maps are serde's to check.
+    fn keys(self, value: &Value, keys: Option<&Pattern>) -> Result<(), Failure> {
+        let (Value::Map(map), Some(keys), false) = (value, keys, self.typed) else { return Ok(()) };
+        match map.iter().find(|(key, _)| !keys.regex.is_match(key)) {
+            Some((key, _)) => {
+                Err(Failure::new(Why::Bound, format!("the key `{key}` must match {}", keys.source)))
+            }
+            None => Ok(()),
+        }
+    }
+
     fn tuple(self, value: &Value, types: &'t [Type]) -> Result<Fit, Failure> {
         let Value::List(given) = value else { return Err(Failure::expected("array")) };
         if given.len() != types.len() {
@@ -274,6 +306,10 @@ impl<'t> Conform<'t> {
                 }
                 if self.typed {
                     map.insert(key, value.clone());
+                } else if let Some(ty) = &object.additional {
+                    let inner =
+                        self.value(value, ty).map_err(|failure| failure.inside(Step::Key(key.to_owned())))?;
+                    map.insert(key, inner.value);
                 }
                 continue;
             };
@@ -374,6 +410,22 @@ fn is_other_tag(tree: &TypeTree, ty: &Type, value: &Value) -> bool {
             _ => false,
         }
     })
+}
+
+/// One text for each value: 1 is 1.0, and the order of keys does not matter.
+fn spelling(value: &Value) -> String {
+    match value {
+        Value::Float(float) => scalar::whole(*float).map_or_else(|| float.to_string(), |int| int.to_string()),
+        Value::List(items) => format!("[{}]", items.iter().map(spelling).collect::<Vec<_>>().join(",")),
+        Value::Map(map) => {
+            let mut entries: Vec<String> =
+                map.iter().map(|(key, value)| format!("{key:?}:{}", spelling(value))).collect();
+            entries.sort_unstable();
+            format!("{{{}}}", entries.join(","))
+        }
+        Value::String(text) => format!("{text:?}"),
+        value => super::super::write::json_text(value),
+    }
 }
 
 /// Whether a value could be of a type, by its kind alone.

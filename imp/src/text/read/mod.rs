@@ -27,7 +27,7 @@ use self::failure::{Failure, Step, Why};
 use self::forgive::Slips;
 use self::parser::Parser;
 pub use crate::error::ReadError;
-use crate::types::{Checks, Kind, TypeTree};
+use crate::types::{Checks, Kind, Type, TypeTree};
 use crate::value::Value;
 
 /// What an output was written as.
@@ -152,6 +152,30 @@ pub(crate) fn read_value(
         Ok(value)
     };
     read().map_err(|failure| error(source, options, &failure))
+}
+
+/// Whether a value that was not read, a default, is one of the type `ty` within the bounds of its field.
+///
+/// # Errors
+///
+/// Why it is not, with the place inside it.
+pub(crate) fn check_value(
+    value: &Value,
+    tree: &TypeTree,
+    ty: &Type,
+    checks: Option<&Checks>,
+) -> Result<(), String> {
+    let dialect = crate::dialect::Dialect::Plain;
+    // A number that is not finite can be given where none can be read.
+    let conform = conform::Conform { tree, dialect, typed: false, inf_nan: true };
+    let fit = conform.value(value, ty).and_then(|fit| match checks {
+        Some(checks) => check::value(&fit.value, checks),
+        None => Ok(()),
+    });
+    fit.map_err(|failure| match failure.path() {
+        path if path.is_empty() => failure.message().to_owned(),
+        path => format!("{}: {}", path.trim_start_matches('.'), failure.message()),
+    })
 }
 
 /// One entry of a reply that is a JSON object.

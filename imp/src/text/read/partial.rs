@@ -115,7 +115,13 @@ impl<'a> Front<'a> {
     /// it would be with any text behind what there is, and whether there is another; `None` if that is not
     /// certain.
     fn more(&mut self, close: u8, first: bool, end: usize) -> (bool, Option<bool>) {
-        let more = self.parser.more(close, first);
+        let mut more = self.parser.more(close, first);
+        if more.is_err() && self.parser.rest().starts_with("/*") {
+            // A comment that does not end yet is not there yet.
+            self.parser.text = self.parser.text.get(..self.parser.pos).unwrap_or_default();
+            self.parser.pos = end;
+            more = self.parser.more(close, first);
+        }
         let behind = self.parser.text.get(end..).unwrap_or_default().trim_start();
         let comma = behind.starts_with([',', ';']);
         // Without a comma, the next word decides whether a text without quotes goes on: `1 null`, `1 nullable`.

@@ -556,8 +556,13 @@ impl<'a> Deserializer<'a> for Top<'_, 'a> {
         names: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Failure> {
-        let Some(text) = self.scalar_text() else {
-            return self.json("object", |parser| parser.deserialize_enum(name, names, visitor));
+        let text: &'a str = match &self.reading.input.given {
+            // The blanks in JSON's own string are the member's, if it has any.
+            Given::Quoted(text) => text,
+            Given::Text(text) => text.trim(),
+            Given::Json(_) => {
+                return self.json("object", |parser| parser.deserialize_enum(name, names, visitor));
+            }
         };
         match scalar::find(text, &names.iter().copied()).and_then(|place| names.get(place)) {
             Some(name) => visitor.visit_enum(StrDeserializer::new(name)),

@@ -21,16 +21,7 @@ pub(super) fn write(field: &mut FieldWriter<'_>, value: &Value) -> Result<(), Wr
             field.presence = Presence::Present;
             super::super::number::push_int(field.out, value);
         }
-        Value::Float(value) => {
-            let layout = field.layout();
-            let value = Float::Double(*value);
-            if field.form == Form::Section {
-                field.presence = Presence::Present;
-                super::super::number::push_float(field.out, value, layout.floats());
-            } else {
-                field.json().float(value);
-            }
-        }
+        Value::Float(value) => field.float(Float::Double(*value))?,
         Value::String(text) => match date(text, ty, dialect) {
             Some(date) => field.text(&date, false),
             None => field.text(text, false),
@@ -136,10 +127,10 @@ impl<'t> Writer<'t> {
             Value::Bool(value) => out.out().push_str(if *value { "true" } else { "false" }),
             #[allow(clippy::cast_precision_loss, reason = "a number property holds a float")]
             Value::Int(value) if self.inside && ty.is_some_and(|ty| matches!(ty.kind, Kind::Number)) => {
-                out.float(Float::Double(*value as f64));
+                out.float(Float::Double(*value as f64))?;
             }
             Value::Int(value) => super::super::number::push_int(out.out(), value),
-            Value::Float(value) => out.float(Float::Double(*value)),
+            Value::Float(value) => out.float(Float::Double(*value))?,
             Value::String(text) => match ty.and_then(|ty| date(text, ty, self.dialect)) {
                 Some(date) => out.string(&date),
                 None => out.string(text),

@@ -38,17 +38,31 @@ pub(crate) struct JsonWriter<'a> {
     layout: Layout,
     /// Whether the entries of maps are sorted by the bytes of their keys.
     sorted: bool,
+    /// Whether a number that is not finite is refused; else it is null.
+    strict: bool,
     depth: usize,
 }
 
 impl<'a> JsonWriter<'a> {
     pub(crate) fn new(out: &'a mut String, layout: Layout, sorted: bool) -> Self {
-        JsonWriter { out, layout, sorted, depth: usize::from(layout == Layout::Indented) }
+        let depth = usize::from(layout == Layout::Indented);
+        JsonWriter { out, layout, sorted, strict: false, depth }
+    }
+
+    /// The same, with numbers that are not finite refused.
+    pub(super) fn strict(self, strict: bool) -> Self {
+        JsonWriter { strict, ..self }
     }
 
     /// The same writer once more, for a value inside.
     pub(super) fn again(&mut self) -> JsonWriter<'_> {
-        JsonWriter { out: self.out, layout: self.layout, sorted: self.sorted, depth: self.depth }
+        JsonWriter {
+            out: self.out,
+            layout: self.layout,
+            sorted: self.sorted,
+            strict: self.strict,
+            depth: self.depth,
+        }
     }
 
     pub(super) fn out(&mut self) -> &mut String {
@@ -95,12 +109,15 @@ impl<'a> JsonWriter<'a> {
         self.out.push_str(if self.layout == Layout::Compact { ":" } else { ": " });
     }
 
-    pub(super) fn float(&mut self, value: Float) {
+    pub(super) fn float(&mut self, value: Float) -> Result<(), WriteError> {
         if value.is_finite() {
             push_float(self.out, value, self.layout.floats());
+        } else if self.strict {
+            return Err(super::not_finite());
         } else {
             self.out.push_str("null");
         }
+        Ok(())
     }
 
     pub(super) fn string(&mut self, text: &str) {
@@ -156,12 +173,10 @@ impl<'a> Serializer for JsonWriter<'a> {
         Ok(())
     }
     fn serialize_f32(mut self, value: f32) -> Result<(), WriteError> {
-        self.float(Float::Single(value));
-        Ok(())
+        self.float(Float::Single(value))
     }
     fn serialize_f64(mut self, value: f64) -> Result<(), WriteError> {
-        self.float(Float::Double(value));
-        Ok(())
+        self.float(Float::Double(value))
     }
     fn serialize_char(mut self, value: char) -> Result<(), WriteError> {
         self.string(value.encode_utf8(&mut [0; 4]));

@@ -11,10 +11,11 @@ mod xml;
 
 use serde::Serialize;
 
+use super::number::{Float, push_float};
 use crate::dialect::Dialect;
 use crate::error::WriteError;
 use crate::message::Part;
-use crate::types::{Kind, TypeTree};
+use crate::types::{Checks, Kind, TypeTree};
 use crate::value::Value;
 
 pub(crate) use escape::{certain_unescaped, escape_markers, has_markers, unescape_markers};
@@ -71,6 +72,24 @@ pub struct FieldWriter<'a> {
     parts: Option<&'a mut Vec<Part>>,
     /// Where the value goes instead of the message; nowhere by default.
     captured: Option<&'a mut Option<Value>>,
+    not_finite: NotFinite,
+}
+
+/// What becomes of a number that is not finite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NotFinite {
+    /// Written as it can be: a word in a section, null in JSON.
+    Written,
+    /// Written so that it is read back: in JSON as a word in quotes.
+    Kept,
+    /// Refused, since the field would not be read back.
+    Refused,
+}
+
+fn not_finite() -> WriteError {
+    WriteError::new(
+        "a number that is not finite could not be read back: give a finite one, or allow it with `allow_inf_nan`",
+    )
 }
 
 impl<'a> FieldWriter<'a> {
@@ -89,6 +108,7 @@ impl<'a> FieldWriter<'a> {
             escape,
             tag: "",
             presence: Presence::Absent,
+            not_finite: NotFinite::Written,
             parts: None,
             captured: None,
         }
@@ -110,6 +130,38 @@ impl<'a> FieldWriter<'a> {
     /// Writes the field as the XML element `tag`; for a type whose values are lists or objects.
     pub(crate) fn xml(out: &'a mut String, dialect: Dialect, tree: &'a TypeTree, tag: &'a str) -> Self {
         FieldWriter { tag, ..FieldWriter::new(out, Form::Xml, dialect, tree, false) }
+    }
+
+    /// Makes sure that what is written can be read back as an output of `checks`. DSPy writes what it does.
+    pub(crate) fn as_output(&mut self, checks: Option<&Checks>) {
+        let allows = |checks: Option<&Checks>| checks.is_some_and(|checks| checks.inf_nan == Some(true));
+        let own = self.tree.present(&self.tree.root).checks.as_deref();
+        self.not_finite = match self.dialect {
+            Dialect::Dspy => NotFinite::Written,
+            Dialect::Plain if allows(checks) || allows(own) => NotFinite::Kept,
+            Dialect::Plain => NotFinite::Refused,
+        };
+    }
+
+    /// A float that stands alone.
+    fn float(&mut self, value: Float) -> Result<(), WriteError> {
+        let floats = self.layout().floats();
+        match (self.form, self.not_finite) {
+            (_, NotFinite::Refused) if !value.is_finite() => return Err(not_finite()),
+            // Beside a section the one place where `nan` and `inf` can be said.
+            (Form::Json, NotFinite::Kept) if !value.is_finite() => {
+                self.presence = Presence::Present;
+                self.out.push('"');
+                push_float(self.out, value, floats);
+                self.out.push('"');
+            }
+            (Form::Section, _) => {
+                self.presence = Presence::Present;
+                push_float(self.out, value, floats);
+            }
+            _ => self.json().float(value)?,
+        }
+        Ok(())
     }
 
     /// The same with a place for images, audios and files.
@@ -164,6 +216,9 @@ impl<'a> FieldWriter<'a> {
         }
         let listed = if self.tree.own { tools::listed(self.tree, value) } else { None };
         let value = listed.as_ref().unwrap_or(value);
+        if self.form == Form::Xml && self.not_finite != NotFinite::Written && !is_finite(value, 0) {
+            return Err(not_finite());
+        }
         // A text or a number is none, and most values are one.
         if matches!(value, Value::List(_) | Value::Map(_) | Value::Part(_)) && parts::has_part(value) {
             return parts::write(self, value);
@@ -199,7 +254,8 @@ impl<'a> FieldWriter<'a> {
     fn json(&mut self) -> JsonWriter<'_> {
         self.presence = Presence::Present;
         let layout = self.layout();
-        JsonWriter::new(self.out, layout, self.dialect == Dialect::Plain)
+        let strict = self.not_finite != NotFinite::Written;
+        JsonWriter::new(self.out, layout, self.dialect == Dialect::Plain).strict(strict)
     }
 
     fn null(&mut self) {
@@ -269,6 +325,16 @@ impl<'a> FieldWriter<'a> {
         } else {
             self.text(text, optional);
         }
+    }
+}
+
+/// Whether every number in a value is finite; what is nested too deeply is refused anyway.
+fn is_finite(value: &Value, depth: usize) -> bool {
+    match value {
+        Value::Float(value) => value.is_finite(),
+        Value::List(items) => depth > DEPTH || items.iter().all(|item| is_finite(item, depth + 1)),
+        Value::Map(map) => depth > DEPTH || map.iter().all(|(_, value)| is_finite(value, depth + 1)),
+        _ => true,
     }
 }
 

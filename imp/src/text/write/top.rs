@@ -3,9 +3,9 @@
 use serde::Serialize;
 use serde::ser::Serializer;
 
-use super::super::number::{Float, push_float, push_int};
+use super::super::number::{Float, push_int};
 use super::json::{Compound, MapWriter, StructWriter};
-use super::{FieldWriter, Form, Presence};
+use super::{FieldWriter, Presence};
 use crate::error::WriteError;
 
 /// Writes a string, a number, a boolean or null as its field's text, and gives the rest to a JSON writer.
@@ -25,19 +25,7 @@ macro_rules! integers {
     )*};
 }
 
-impl TopWriter<'_, '_> {
-    fn float(self, value: Float) {
-        let field = self.field;
-        let layout = field.layout();
-        if field.form == Form::Section {
-            // The one place where `nan` and `inf` can be said.
-            field.presence = Presence::Present;
-            push_float(field.out, value, layout.floats());
-        } else {
-            field.json().float(value);
-        }
-    }
-}
+impl TopWriter<'_, '_> {}
 
 impl<'w> Serializer for TopWriter<'w, '_> {
     type Ok = ();
@@ -60,12 +48,10 @@ impl<'w> Serializer for TopWriter<'w, '_> {
         Ok(())
     }
     fn serialize_f32(self, value: f32) -> Result<(), WriteError> {
-        self.float(Float::Single(value));
-        Ok(())
+        self.field.float(Float::Single(value))
     }
     fn serialize_f64(self, value: f64) -> Result<(), WriteError> {
-        self.float(Float::Double(value));
-        Ok(())
+        self.field.float(Float::Double(value))
     }
     fn serialize_char(self, value: char) -> Result<(), WriteError> {
         self.field.char(value, self.optional);

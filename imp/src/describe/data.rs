@@ -4,21 +4,23 @@
 //! A type becomes a JSON Schema, like every Rust type, and from there on nobody can tell where it came
 //! from. Words of the corpus: `str int float bool datetime date any history reasoning tool_calls`,
 //! `{"optional" | "list" | "dict": T}`, `{"literal": […]}`, `{"enum": …}`, `{"object": …}`,
-//! `{"union": […]}`. Imp's: the written types of [`spec_text`](crate::spec_text), `code` with a
+//! `{"union": […]}`. Imp's: the written types of [`spec_text`](super::line), `code` with a
 //! `language`, `null`, and the constraints that describe a type (`enum`, `items`, `properties`,
 //! `additional_properties`, `any_of`). Ours: `{"schema": JSON Schema}`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use serde_json::{Map as JsonMap, Value as Json, json};
 
+use super::line::parse_type;
+use super::rules::{self, twice};
 use crate::docs::cleandoc;
 use crate::error::SpecError;
 use crate::nearest::remedy;
 use crate::spec::{Constraint, FieldSpec, SignatureSpec};
-use crate::spec_text::parse_type;
-use crate::types::{AnswerShape, Checks, Kind, Number, PartKind, Type, TypeTree, check_depth, key};
+use crate::text::read::check_value;
+use crate::types::{AnswerShape, Checks, Kind, Number, PartKind, Property, Type, TypeTree, check_depth, key};
 use crate::value::{Map, Value};
 use crate::{history, reasoning, tool_calls, tool_definition};
 
@@ -202,6 +204,8 @@ impl Types {
             Some(default) => Some(self.decode(default, map.get("type"), 0).map_err(fault)?),
             None => None,
         };
+        check_bounds(&field).map_err(fault)?;
+        check_defaults(&field).map_err(fault)?;
         field.aliases = match map.get("aliases") {
             None => Vec::new(),
             Some(aliases) => serde_json::from_value(aliases.clone())
@@ -411,7 +415,10 @@ impl Types {
             "enum" => self.named(body, |_, name, body| named_enum(name, body)),
             "object" => self.named(body, |types, name, body| types.named_object(name, body, depth)),
             "code" => Ok(code(body.as_str().ok_or("a `code` type names its language")?)),
-            "schema" if body.is_object() || body.is_boolean() => Ok(body.clone()),
+            "schema" if body.is_object() || body.is_boolean() => {
+                rules::check(body)?;
+                Ok(body.clone())
+            }
             "schema" => Err("a `schema` is a JSON Schema".to_owned()),
             form => Err(format!("unknown type `{form}`: {}", remedy(form, &TYPE_KEYS))),
         }
@@ -687,12 +694,82 @@ fn given(key: &str) -> Result<Given, String> {
     })
 }
 
+fn no_bound(constraint: Constraint) -> String {
+    format!("this type has no bound `{constraint}`: leave it out")
+}
+
+/// Refuses the bounds that no value of the field's type could be held to.
+fn check_bounds(field: &FieldSpec) -> Result<(), String> {
+    for (constraint, _) in &field.constraints {
+        if !bears(&field.tree, &field.tree.root, *constraint, 0) {
+            return Err(no_bound(*constraint));
+        }
+    }
+    let is_text = bears(&field.tree, &field.tree.root, Constraint::Pattern, 0);
+    if field.answer_shape.is_some() && !is_text {
+        return Err("this type has no answer shape, which is for a text: leave it out".to_owned());
+    }
+    Ok(())
+}
+
+fn bears(tree: &TypeTree, ty: &Type, constraint: Constraint, depth: usize) -> bool {
+    match (&tree.resolve(ty).kind, constraint) {
+        (Kind::Any | Kind::Opaque, _)
+        | (Kind::Number, Constraint::AllowInfNan)
+        | (
+            Kind::Integer | Kind::Number,
+            Constraint::Gt | Constraint::Ge | Constraint::Lt | Constraint::Le | Constraint::MultipleOf,
+        )
+        | (
+            Kind::String | Kind::Reasoning | Kind::Code { .. },
+            Constraint::MinLength | Constraint::MaxLength | Constraint::Pattern,
+        )
+        | (
+            Kind::List { .. } | Kind::Map { .. } | Kind::Object(_),
+            Constraint::MinLength | Constraint::MaxLength,
+        ) => true,
+        (Kind::Union { branches, .. }, _) if depth < DEPTH => {
+            branches.iter().any(|branch| bears(tree, branch, constraint, depth + 1))
+        }
+        _ => false,
+    }
+}
+
+/// Refuses a default that is no value of its type: the field's own, and those inside the type.
+fn check_defaults(field: &FieldSpec) -> Result<(), String> {
+    let tree = &field.tree;
+    if let Some(default) = &field.default {
+        check_value(default, tree, &tree.root, field.checks.as_deref())
+            .map_err(|message| format!("the default cannot be: {message}"))?;
+    }
+    let mut open: Vec<&Type> =
+        std::iter::once(&tree.root).chain(tree.defs.iter().map(|(_, ty)| ty)).collect();
+    while let Some(ty) = open.pop() {
+        match &ty.kind {
+            Kind::List { items: Some(inner), .. } | Kind::Map { values: Some(inner), .. } => open.push(inner),
+            Kind::Tuple(types) | Kind::Union { branches: types, .. } => open.extend(types),
+            Kind::Object(object) => {
+                for Property { name, ty, .. } in &object.properties {
+                    if let Some(default) = &ty.default {
+                        check_value(default, tree, ty, None)
+                            .map_err(|message| format!("the default of `{name}` cannot be: {message}"))?;
+                    }
+                    open.push(ty);
+                }
+                open.extend(object.additional.as_deref());
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 /// Puts a bound into the schema of what it bounds: of an optional type, the type.
 fn bind(schema: &mut Json, constraint: Constraint, value: &Value) -> Result<(), String> {
-    let Json::Object(map) = schema else { return Err(format!("this type has no bound `{constraint}`")) };
+    let Json::Object(map) = schema else { return Err(no_bound(constraint)) };
     if let Some(Json::Array(branches)) = map.get_mut("anyOf") {
         let null = json!({ "type": "null" });
-        let mut bound = Err(format!("none of the types has a bound `{constraint}`"));
+        let mut bound = Err(no_bound(constraint));
         for branch in branches.iter_mut().filter(|branch| **branch != null) {
             bound = bind(branch, constraint, value).or(bound);
         }
@@ -714,9 +791,11 @@ fn bind(schema: &mut Json, constraint: Constraint, value: &Value) -> Result<(), 
         (Constraint::MinLength, "object") => "minProperties",
         (Constraint::MaxLength, "object") => "maxProperties",
         (Constraint::Pattern, "string") => "pattern",
-        _ => return Err(format!("this type has no bound `{constraint}`")),
+        _ => return Err(no_bound(constraint)),
     };
-    map.insert(key.to_owned(), serde_json::to_value(value).unwrap_or(Json::Null));
+    let value = serde_json::to_value(value)
+        .map_err(|_| format!("the bound `{constraint}` has more than 64 bits: give a smaller one"))?;
+    map.insert(key.to_owned(), value);
     Ok(())
 }
 
@@ -755,20 +834,20 @@ fn union(branches: Vec<Json>) -> Result<Json, String> {
 }
 
 fn literal(values: &[Json]) -> Result<Json, String> {
-    let mut members: Vec<&Json> = Vec::new();
-    for value in values {
+    let members = values;
+    for value in members {
         if !(value.is_string() || value.is_i64() || value.is_u64() || value.is_boolean()) {
             return Err(format!("a literal's members are texts, whole numbers and booleans, not {value}"));
-        }
-        if !members.contains(&value) {
-            members.push(value);
         }
     }
     if members.is_empty() {
         return Err("a literal has at least one member".to_owned());
     }
+    if let Some(member) = twice(members) {
+        return Err(format!("a literal has the member {member} twice: remove one of them"));
+    }
     // Without a `type`, which would make whole numbers an integer with members (§3).
-    Ok(if members.iter().all(|member| member.is_string()) {
+    Ok(if members.iter().all(Json::is_string) {
         json!({ "type": "string", "enum": members })
     } else {
         json!({ "enum": members })
@@ -797,20 +876,18 @@ fn named_enum(name: &str, map: &JsonMap<String, Json>) -> Result<Json, String> {
         .and_then(pairs)
         .filter(|members| !members.is_empty())
         .ok_or("an `enum` has `members`, a list of pairs `[name, value]`")?;
-    let mut names: Vec<&str> = Vec::new();
-    let mut values: Vec<&Json> = Vec::new();
-    for (name, value) in members {
+    let (names, values): (Vec<&str>, Vec<&Json>) = members.into_iter().unzip();
+    let mut known = HashSet::new();
+    for (name, value) in names.iter().zip(&values) {
         if !(value.is_string() || value.is_number() || value.is_boolean()) {
             return Err(format!("the value of member `{name}` is a text, a number or a boolean"));
         }
-        if names.contains(&name) {
+        if !known.insert(name) {
             return Err(format!("two members are called `{name}`"));
         }
-        // A second name of one value is an alias, in Python too.
-        if !values.contains(&value) {
-            names.push(name);
-            values.push(value);
-        }
+    }
+    if let Some(value) = twice(values.iter().copied()) {
+        return Err(format!("two members have the value {value}: remove one of them"));
     }
     Ok(json!({ "title": name, "enum": values, key::NAMES: names }))
 }
@@ -1137,7 +1214,7 @@ mod tests {
             ),
             (
                 json!({"type": {"object": {"name": "O", "fields": [{"name": "f", "type": "bool", "constraints": [["ge", 1]]}]}}}),
-                "field `v`: type `O`: field `f`: this type has no bound `ge`",
+                "field `v`: type `O`: field `f`: this type has no bound `ge`: leave it out",
             ),
             (
                 json!({"type": {"union": [{"enum": {"name": "E", "members": [["A", 1]]}}, {"enum": {"name": "E", "members": [["A", 2]]}}]}}),

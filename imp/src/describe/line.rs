@@ -1,10 +1,11 @@
 //! A signature as a line of text: `intent -> team: enum[atlas, beacon], score: float "0 to 1"`.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 
-use crate::described::Types;
+use super::data::Types;
 use crate::error::SpecError;
 use crate::nearest::nearest;
 use crate::spec::{FieldSpec, SignatureSpec};
@@ -13,8 +14,11 @@ use crate::types::AnswerShape;
 /// Types nested deeper than this are refused, so that reading them needs little stack.
 const DEPTH: usize = 32;
 
+/// How many characters of a line an error shows on each side of its place.
+const WINDOW: usize = 200;
+
 /// The words of types, as they may be written, and what they are in the language of
-/// [`described`](crate::described).
+/// [`described`](super::data).
 const TYPES: [(&str, &str); 14] = [
     ("string", "str"),
     ("str", "str"),
@@ -57,6 +61,14 @@ pub(crate) fn parse(text: &str) -> Result<SignatureSpec, SpecError> {
     let mut types = Types::default();
     let inputs = fields(text, inputs, &mut types)?;
     let outputs = fields(text, outputs, &mut types)?;
+    if outputs.is_empty() {
+        return Err(invalid(
+            text,
+            text.len(),
+            "there is no output behind the `->`",
+            Some("name what the model shall answer, as in `question -> answer`".to_owned()),
+        ));
+    }
     SignatureSpec::build(String::new(), None, inputs, outputs, None, None)
 }
 
@@ -84,25 +96,37 @@ impl Unknown {
     }
 }
 
-/// The bytes at which `needle` stands outside quotes and brackets.
-fn outside(text: &str, needle: &str) -> Vec<usize> {
-    let mut found = Vec::new();
-    let (mut quoted, mut escaped, mut depth) = (false, false, 0usize);
-    for (at, c) in text.char_indices() {
-        if quoted {
-            quoted = escaped || c != '"';
+/// The characters of a text with their places, those in quotes left out, and how many brackets are open
+/// behind each of them.
+///
+/// A `"` quotes anywhere, a `'` only at the start of a member: `enum[it's, 'a, b']`. `inside` says that the
+/// text is what brackets enclose.
+fn bare(text: &str, inside: bool) -> impl Iterator<Item = (usize, char, usize)> {
+    let (mut quote, mut escaped, mut depth, mut starts) = (None, false, 0usize, inside);
+    text.char_indices().filter_map(move |(at, c)| {
+        if let Some(open) = quote {
+            if !escaped && c == open {
+                quote = None;
+            }
             escaped = !escaped && c == '\\';
-            continue;
+            return None;
         }
         match c {
-            '"' => quoted = true,
+            '"' => quote = Some(c),
+            '\'' if starts && (inside || depth > 0) => quote = Some(c),
             '[' => depth += 1,
             ']' => depth = depth.saturating_sub(1),
-            _ if depth == 0 && text[at..].starts_with(needle) => found.push(at),
             _ => {}
         }
-    }
-    found
+        starts = matches!(c, '[' | ',' | '|') || (starts && c.is_whitespace());
+        Some((at, c, depth))
+    })
+}
+
+/// The bytes at which `needle` stands outside quotes and brackets.
+fn outside(text: &str, needle: &str) -> Vec<usize> {
+    let found = bare(text, false).filter(|&(at, _, depth)| depth == 0 && text[at..].starts_with(needle));
+    found.map(|(at, ..)| at).collect()
 }
 
 fn fields(
@@ -207,16 +231,64 @@ fn description<'t>(text: &str, start: usize, rest: &'t str) -> Result<(&'t str, 
 
 /// The first quote that is not inside brackets.
 fn outside_quote(text: &str) -> Option<usize> {
-    let mut depth = 0usize;
-    text.char_indices().find_map(|(at, c)| {
-        match c {
-            '[' => depth += 1,
-            ']' => depth = depth.saturating_sub(1),
-            '"' if depth == 0 => return Some(at),
-            _ => {}
+    bare(text, false).find(|&(_, c, depth)| c == '"' && depth == 0).map(|(at, ..)| at)
+}
+
+/// The members of an enum: bare, or in quotes of either kind, in which a backslash keeps the next character.
+/// An error has the byte of `inner` at which it is.
+fn members(inner: &str) -> Result<Vec<String>, (usize, String, Option<String>)> {
+    let mut members = Vec::new();
+    let mut seen = HashSet::new();
+    let mut start = 0;
+    let ends =
+        bare(inner, true).filter(|&(_, c, depth)| depth == 0 && matches!(c, ',' | '|')).map(|(at, ..)| at);
+    for end in ends.chain([inner.len()]) {
+        let part = &inner[start..end];
+        let at = start + (part.len() - part.trim_start().len());
+        start = end + 1;
+        let part = part.trim();
+        if part.is_empty() {
+            continue;
         }
-        None
-    })
+        let member = match part.chars().next().filter(|c| matches!(c, '"' | '\'')) {
+            Some(quote) => quoted(part, quote).map_err(|(message, remedy)| (at, message, Some(remedy)))?,
+            None => part.to_owned(),
+        };
+        if !seen.insert(member.clone()) {
+            return Err((
+                at,
+                format!("the member {member:?} is there twice"),
+                Some("remove one of them".to_owned()),
+            ));
+        }
+        members.push(member);
+    }
+    Ok(members)
+}
+
+/// The content of a member in quotes.
+fn quoted(part: &str, quote: char) -> Result<String, (String, String)> {
+    let mut member = String::new();
+    let mut chars = part.chars();
+    chars.next();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                Some('n') => member.push('\n'),
+                Some(escaped) => member.push(escaped),
+                None => break,
+            },
+            c if c == quote && chars.as_str().is_empty() => return Ok(member),
+            c if c == quote => {
+                return Err((
+                    "there is something behind the quotes of a member".to_owned(),
+                    "members are separated by commas; write a quote in quotes as `\\\"`".to_owned(),
+                ));
+            }
+            c => member.push(c),
+        }
+    }
+    Err(("the quotes of a member are not closed".to_owned(), format!("add a `{quote}`")))
 }
 
 /// The type that `text` names.
@@ -237,16 +309,35 @@ fn written(text: &str, at: usize, depth: usize) -> Result<Written, Unknown> {
     if let Some((_, shape)) = SHAPES.iter().find(|(word, _)| *word == text) {
         return Ok(Written { ty: json!("str"), shape: Some(*shape) });
     }
-    let (word, inner) = match text.split_once('[') {
-        Some((word, inner)) => match inner.strip_suffix(']') {
-            Some(inner) => (word, Some(inner)),
-            None => {
-                return Err(fault(
-                    format!("the type \"{text}\" is not closed"),
-                    Some("add a `]`".to_owned()),
-                ));
+    let (word, inner) = match text.find('[') {
+        Some(open) => {
+            let close = bare(text, false).find(|&(at, _, depth)| at > open && depth == 0).map(|(at, ..)| at);
+            let Some(close) = close else {
+                // An odd quote takes the bracket for a part of the text that it opens.
+                let quote = text
+                    .ends_with(']')
+                    .then(|| text.contains('"'))
+                    .map(|double| if double { '"' } else { '\'' });
+                let remedy = match quote {
+                    Some(quote) => format!("the quotes of a member are not closed: add a `{quote}`"),
+                    None => "add a `]`".to_owned(),
+                };
+                return Err(fault(format!("the type \"{text}\" is not closed"), Some(remedy)));
+            };
+            let behind = &text[close + 1..];
+            if !behind.is_empty() {
+                return Err(Unknown {
+                    at: at + close + 1 + (behind.len() - behind.trim_start().len()),
+                    message: format!("there is something behind the type \"{}\"", &text[..=close]),
+                    suggestion: Some(if behind.trim_start().starts_with(']') {
+                        "remove the `]`".to_owned()
+                    } else {
+                        "fields are separated by commas, and a description stands in quotes".to_owned()
+                    }),
+                });
             }
-        },
+            (&text[..open], Some(&text[open + 1..close]))
+        }
         None => (text, None),
     };
     match (word, inner) {
@@ -266,8 +357,11 @@ fn written(text: &str, at: usize, depth: usize) -> Result<Written, Unknown> {
             plain(json!({ "list": items.ty }))
         }
         ("enum" | "class", Some(inner)) => {
-            let members: Vec<&str> =
-                inner.split([',', '|']).map(str::trim).filter(|member| !member.is_empty()).collect();
+            let members = members(inner).map_err(|(place, message, suggestion)| Unknown {
+                at: at + word.len() + 1 + place,
+                message,
+                suggestion,
+            })?;
             if members.is_empty() {
                 return Err(fault(
                     format!("\"{text}\" has no members"),
@@ -314,8 +408,12 @@ fn chars_before(text: &str, at: usize) -> usize {
 fn invalid(text: &str, at: usize, message: &str, suggestion: Option<String>) -> SpecError {
     let position = chars_before(text, at);
     let line_start = text[..at].rfind('\n').map_or(0, |end| end + 1);
-    let line = text[line_start..].lines().next().unwrap_or("");
-    let blanks = " ".repeat(text[line_start..at].chars().count());
+    // Of a long line the part around the place.
+    let before = &text[line_start..at];
+    let skip = before.chars().count().saturating_sub(WINDOW);
+    let before: String = before.chars().skip(skip).collect();
+    let behind: String = text[at..].lines().next().unwrap_or("").chars().take(WINDOW).collect();
+    let (line, blanks) = (format!("{before}{behind}"), " ".repeat(before.chars().count()));
     let mut full = format!("invalid signature at position {position}: {message}\n{line}\n{blanks}^");
     if let Some(suggestion) = suggestion {
         full.push('\n');
@@ -355,6 +453,21 @@ mod tests {
             let spec = parse(text).unwrap();
             assert_eq!(field_list(&spec.inputs, Dialect::Plain, true), inputs, "{text}");
             assert_eq!(field_list(&spec.outputs, Dialect::Plain, true), outputs, "{text}");
+        }
+    }
+
+    #[test]
+    fn members_may_be_quoted() {
+        for (text, members) in [
+            (r#"-> a: enum["x, y", z]"#, r#"["x, y","z"]"#),
+            ("-> a: enum['a','b]', 'c, d'] \"what\"", r#"["a","b]","c, d"]"#),
+            (r#"-> a: enum["say \"a\"", it's, '']"#, r#"["say \"a\"","it's",""]"#),
+            ("-> a: array[enum[ \"b|c\" | d ]], e", r#"["b|c","d"]"#),
+        ] {
+            let spec = parse(text).unwrap();
+            let schema = spec.outputs[0].schema();
+            let found = schema.get("items").unwrap_or(schema)["enum"].to_string();
+            assert_eq!(found, members, "{text}");
         }
     }
 
@@ -406,6 +519,38 @@ mod tests {
                 "a -> b: Literal['x', 'y']",
                 "invalid signature at position 8: unknown field type \"Literal['x', 'y']\"\n\
                  a -> b: Literal['x', 'y']\n        ^\ndid you mean \"enum[x, y]\"?",
+            ),
+            (
+                "a -> b: enum[x, y, x]",
+                "invalid signature at position 19: the member \"x\" is there twice\na -> b: enum[x, y, x]\n\
+                 \u{20}                  ^\nremove one of them",
+            ),
+            (
+                "a -> b: enum[x]]",
+                "invalid signature at position 15: there is something behind the type \"enum[x]\"\n\
+                 a -> b: enum[x]]\n               ^\nremove the `]`",
+            ),
+            (
+                "a -> b: enum[x]y",
+                "invalid signature at position 15: there is something behind the type \"enum[x]\"\n\
+                 a -> b: enum[x]y\n               ^\n\
+                 fields are separated by commas, and a description stands in quotes",
+            ),
+            (
+                "a -> b: enum['x, y]",
+                "invalid signature at position 8: the type \"enum['x, y]\" is not closed\n\
+                 a -> b: enum['x, y]\n        ^\nthe quotes of a member are not closed: add a `'`",
+            ),
+            (
+                "a -> b: enum['x'y]",
+                "invalid signature at position 13: there is something behind the quotes of a member\n\
+                 a -> b: enum['x'y]\n             ^\n\
+                 members are separated by commas; write a quote in quotes as `\\\"`",
+            ),
+            (
+                "a ->",
+                "invalid signature at position 4: there is no output behind the `->`\na ->\n    ^\n\
+                 name what the model shall answer, as in `question -> answer`",
             ),
             ("a -> a", "field `a`: the name is both an input's and an output's: rename one of them"),
         ] {
