@@ -7,7 +7,7 @@ use crate::adapter::options::FormatOptions;
 use crate::adapter::read::Syntax;
 use crate::adapter::record::Section;
 use crate::adapter::typed::typed_methods;
-use crate::adapter::{Adapter, assembly, plain_loop};
+use crate::adapter::{Adapter, assembly, messages, plain_loop};
 use crate::dialect::Dialect;
 use crate::error::ParseError;
 use crate::message::Text;
@@ -117,7 +117,7 @@ impl Adapter for Chat {
             _ if guidance.is_native_text_loop() => {
                 plain_loop::text_loop(self, spec, guidance, &options.agent_line).into()
             }
-            _ => assembly::guided_system(self, spec, guidance, options),
+            _ => messages::guided_system(self, spec, guidance, options),
         }
     }
 

@@ -3,19 +3,21 @@
 use std::marker::PhantomData;
 
 use crate::adapter::Adapter;
-use crate::adapter::assembly::{INCOMPLETE_DEMO, NOT_SUPPLIED, rendered_outputs, rendered_user_content};
+use crate::adapter::assembly::rendered_user_content;
 use crate::adapter::exchange::{Exchange, Results};
 use crate::adapter::guidance::Guidance;
+use crate::adapter::messages::{INCOMPLETE_DEMO, NOT_SUPPLIED, rendered_outputs};
 use crate::adapter::options::{FormatOptions, Missing};
 use crate::adapter::record::Record;
 use crate::adapter::renderer::{NoteContext, captured};
+use crate::adapter::step::{Restricted, Step};
 use crate::dialect::Dialect;
-use crate::error::{FormatError, WriteError};
+use crate::error::FormatError;
 use crate::history::{ASSISTANT_NAME, History, THOUGHT, Turn, USER_NAME};
 use crate::message::{Content, Message, Part};
 use crate::spec::{FieldSpec, SignatureSpec};
 use crate::text::scan::trim;
-use crate::text::write::{FieldWriter, JsonWriter, Layout, escape_markers};
+use crate::text::write::{JsonWriter, Layout, escape_markers};
 use crate::value::{Map, Value};
 
 /// What follows a step of a submit loop that only says something: the text reached nobody.
@@ -104,73 +106,6 @@ pub(crate) fn demo<A: Adapter + ?Sized>(
         }
     }
     Ok(Some((messages, whole)))
-}
-
-/// One step of a conversation, as the record of the signature that is formatted.
-struct Step<'a> {
-    turn: &'a Turn,
-    spec: &'a SignatureSpec,
-    guidance: Option<&'a Guidance>,
-    exchange: Option<&'a Exchange>,
-}
-
-impl Step<'_> {
-    /// Whether the field is the one in which calls are written.
-    fn holds_calls(&self, field: &FieldSpec) -> bool {
-        field.is_tool_calls()
-            || self
-                .guidance
-                .and_then(|guidance| guidance.written.as_ref())
-                .is_some_and(|name| *name == field.name)
-    }
-
-    /// The value of a field, which may be recorded under its durable name.
-    fn value(&self, field: &FieldSpec) -> Option<Value> {
-        if self.holds_calls(field) {
-            if let Some(exchange) = self.exchange {
-                return Some(exchange.written(field));
-            }
-        }
-        if let Some(value) = self.turn.get(&field.name) {
-            return Some(value.clone());
-        }
-        let is_text =
-            self.guidance.is_some() && self.text_output().is_some_and(|text| text.name == field.name);
-        self.turn.get(THOUGHT).filter(|_| is_text).cloned()
-    }
-
-    /// The output that a step of a loop says its text in.
-    fn text_output(&self) -> Option<&FieldSpec> {
-        let marked = self.spec.text_field.and_then(|at| self.spec.outputs.get(at));
-        marked
-            .or_else(|| self.spec.outputs.iter().find(|field| !self.holds_calls(field)))
-            .map(|field| &**field)
-    }
-}
-
-impl Record for Step<'_> {
-    fn write(&self, _: usize, field: &FieldSpec, out: &mut FieldWriter<'_>) -> Result<(), WriteError> {
-        match self.value(field) {
-            Some(value) => out.data(&value),
-            None => {
-                out.absent();
-                Ok(())
-            }
-        }
-    }
-}
-
-/// A step's inputs, or those of its outputs that are shown.
-struct Restricted<'a>(&'a Step<'a>, &'a dyn Fn(&FieldSpec) -> bool);
-
-impl Record for Restricted<'_> {
-    fn write(&self, index: usize, field: &FieldSpec, out: &mut FieldWriter<'_>) -> Result<(), WriteError> {
-        if (self.1)(field) {
-            return self.0.write(index, field, out);
-        }
-        out.absent();
-        Ok(())
-    }
 }
 
 struct Turns<'a, A: ?Sized> {

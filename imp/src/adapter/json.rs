@@ -2,15 +2,15 @@
 
 use std::fmt::Write as _;
 
-use crate::adapter::assembly::Shown;
 use crate::adapter::complete::{NO_OBJECT, broken};
 use crate::adapter::field_list::field_list;
+use crate::adapter::messages::Shown;
 use crate::adapter::options::{FormatOptions, Missing, OutputForm};
 use crate::adapter::read::Syntax;
 use crate::adapter::record::{Answer, Record, Section};
 use crate::adapter::schema_text::strict_schema;
 use crate::adapter::typed::typed_methods;
-use crate::adapter::{Adapter, assembly};
+use crate::adapter::{Adapter, assembly, messages};
 use crate::dialect::Dialect;
 use crate::error::{FormatError, ParseError, ParseErrorKind};
 use crate::message::{Content, Message, Part, Text};
@@ -150,13 +150,13 @@ impl Adapter for Json {
         inputs: &dyn Record,
         options: &FormatOptions,
     ) -> Result<Option<Message>, FormatError> {
-        assembly::check_inputs(self, spec, inputs)?;
+        messages::check_inputs(self, spec, inputs)?;
         let shown = Shown::of(spec, inputs);
         let requirements = self.output_requirements(shown.spec);
         let content =
             |suffix| assembly::rendered_user_content(self, shown.spec, &shown, ("", suffix), options);
         if !spec.inputs.iter().any(|field| field.tree.parts) {
-            return Ok(Some(assembly::asked(content(&requirements)?, spec, inputs, options)));
+            return Ok(Some(messages::asked(content(&requirements)?, spec, inputs, options)));
         }
         // Beside parts the sentence is one of its own (Imp §9.1).
         let content = match content("")? {
@@ -167,7 +167,7 @@ impl Adapter for Json {
             Content::Text(text) if text.is_empty() => requirements.into(),
             Content::Text(text) => format!("{text}\n\n{requirements}").into(),
         };
-        Ok(Some(assembly::asked(content, spec, inputs, options)))
+        Ok(Some(messages::asked(content, spec, inputs, options)))
     }
 
     fn output_form(&self, spec: &SignatureSpec) -> OutputForm {

@@ -12,6 +12,7 @@ pub(crate) mod guidance;
 pub(crate) mod history;
 pub(crate) mod instructions;
 pub(crate) mod json;
+pub(crate) mod messages;
 pub(crate) mod options;
 pub(crate) mod partial;
 pub(crate) mod plain_loop;
@@ -21,6 +22,7 @@ pub(crate) mod renderer;
 pub(crate) mod salvage;
 pub(crate) mod schema_text;
 pub(crate) mod single_field;
+pub(crate) mod step;
 pub(crate) mod turn;
 pub(crate) mod two_step;
 pub(crate) mod typed;
@@ -96,7 +98,7 @@ pub trait Adapter: fmt::Debug + Send + Sync {
     fn system_for(&self, spec: &SignatureSpec, options: &FormatOptions) -> Text {
         match options.guidance.as_deref() {
             None => self.system(spec),
-            Some(guidance) => assembly::guided_system(self, spec, guidance, options),
+            Some(guidance) => messages::guided_system(self, spec, guidance, options),
         }
     }
 
@@ -181,7 +183,7 @@ pub trait Adapter: fmt::Debug + Send + Sync {
     ///
     /// The value's own `Serialize` of a demo refuses.
     fn prefix(&self, spec: &SignatureSpec, options: &FormatOptions) -> Result<Vec<Message>, FormatError> {
-        assembly::prefix(self, spec, options)
+        messages::prefix(self, spec, options)
     }
 
     /// The messages of the conversation so far: the turns of every input that is a [`History`](crate::History).
@@ -210,7 +212,7 @@ pub trait Adapter: fmt::Debug + Send + Sync {
         inputs: &dyn Record,
         options: &FormatOptions,
     ) -> Result<Option<Message>, FormatError> {
-        assembly::request(self, spec, inputs, options)
+        messages::request(self, spec, inputs, options)
     }
 
     /// All messages of a request: the prefix, the conversation so far, and the inputs.
@@ -243,7 +245,7 @@ pub trait Adapter: fmt::Debug + Send + Sync {
         outputs: &dyn Record,
         options: &FormatOptions,
     ) -> Result<Vec<Message>, FormatError> {
-        assembly::finetune(self, spec, inputs, outputs, options)
+        messages::finetune(self, spec, inputs, outputs, options)
     }
 
     /// How a reply marks its outputs, for a lenient reading of one that is not exactly of the format. The

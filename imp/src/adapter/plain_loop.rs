@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 
 use crate::adapter::Adapter;
-use crate::adapter::assembly::{guided, instructions};
+use crate::adapter::assembly::instructions;
 use crate::adapter::field_list::field_list;
 use crate::adapter::guidance::{Guidance, backticked};
 use crate::adapter::instructions::plain_text;
+use crate::adapter::messages::guided;
 use crate::adapter::options::AgentLine;
 use crate::dialect::Dialect;
 use crate::spec::SignatureSpec;

@@ -3,13 +3,14 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use crate::adapter::assembly::{Sections, Shown};
+use crate::adapter::assembly::Sections;
 use crate::adapter::field_list::given_description;
 use crate::adapter::json::Json;
+use crate::adapter::messages::Shown;
 use crate::adapter::options::{FormatOptions, Missing, OutputForm};
 use crate::adapter::record::{FieldReader, Record, Section};
 use crate::adapter::typed::typed_methods;
-use crate::adapter::{Adapter, assembly};
+use crate::adapter::{Adapter, assembly, messages};
 use crate::dialect::Dialect;
 use crate::error::{FormatError, ParseError, ParseErrorKind};
 use crate::message::{Content, Message, Text};
@@ -220,13 +221,13 @@ impl Adapter for SingleField {
             }
         }
         let mut messages = Vec::with_capacity(2 + 2 * options.demos.len());
-        messages.push(Message::system(assembly::rendered_system(self, spec, options)));
+        messages.push(Message::system(messages::rendered_system(self, spec, options)));
         for demo in &options.demos {
             let shown = Shown::of(spec, &*demo.inputs);
             let asked = assembly::rendered_user_content(self, shown.spec, &shown, ("", ""), options)?;
             messages.push(Message::user(asked));
             let missing = Missing::LeaveOut;
-            let answer = assembly::rendered_outputs(self, spec, &*demo.outputs, missing, options)?;
+            let answer = messages::rendered_outputs(self, spec, &*demo.outputs, missing, options)?;
             messages.push(Message::assistant(answer));
         }
         Ok(messages)
@@ -239,10 +240,10 @@ impl Adapter for SingleField {
         options: &FormatOptions,
     ) -> Result<Option<Message>, FormatError> {
         only(spec)?;
-        assembly::check_inputs(self, spec, inputs)?;
+        messages::check_inputs(self, spec, inputs)?;
         let shown = Shown::of(spec, inputs);
         let content = assembly::rendered_user_content(self, shown.spec, &shown, ("", ""), options)?;
-        Ok(Some(assembly::asked(content, spec, inputs, options)))
+        Ok(Some(messages::asked(content, spec, inputs, options)))
     }
 
     /// The JSON adapter's schema. A client that knows no schemas is asked for text: the prompt asks for no

@@ -1,11 +1,12 @@
 //! The prompt of the first of two steps: an answer in the model's own words (Imp §12.2).
 
-use crate::adapter::assembly::{Sections, Shown};
+use crate::adapter::assembly::Sections;
 use crate::adapter::field_list::field_list;
+use crate::adapter::messages::Shown;
 use crate::adapter::options::{FormatOptions, Missing};
 use crate::adapter::record::{Record, Section};
 use crate::adapter::typed::typed_methods;
-use crate::adapter::{Adapter, assembly};
+use crate::adapter::{Adapter, assembly, messages};
 use crate::dialect::Dialect;
 use crate::error::{FormatError, ParseError, ParseErrorKind};
 use crate::message::{Content, Message, Text};
@@ -181,10 +182,10 @@ impl Adapter for TwoStepPrompt {
         inputs: &dyn Record,
         options: &FormatOptions,
     ) -> Result<Option<Message>, FormatError> {
-        assembly::check_inputs(self, spec, inputs)?;
+        messages::check_inputs(self, spec, inputs)?;
         let shown = Shown::of(spec, inputs);
         let content = assembly::rendered_user_content(self, shown.spec, &shown, ("", ""), options)?;
-        Ok(Some(assembly::asked(content, spec, inputs, options)))
+        Ok(Some(messages::asked(content, spec, inputs, options)))
     }
 
     fn sections<'r>(&self, _: &SignatureSpec, reply: &'r str) -> Result<Vec<Section<'r>>, ParseError> {

@@ -4,15 +4,15 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use crate::adapter::assembly::Shown;
 use crate::adapter::chat::is_prose;
 use crate::adapter::field_list::field_list;
 use crate::adapter::json::Json;
+use crate::adapter::messages::Shown;
 use crate::adapter::options::{FormatOptions, Missing};
 use crate::adapter::read::Syntax;
 use crate::adapter::record::{Answer, FieldReader, Record, Section};
 use crate::adapter::typed::typed_methods;
-use crate::adapter::{Adapter, assembly, complete};
+use crate::adapter::{Adapter, assembly, complete, messages};
 use crate::dialect::Dialect;
 use crate::error::{FieldFailure, FormatError, ParseError, ParseErrorKind};
 use crate::message::{Message, Text};
@@ -255,12 +255,12 @@ impl Adapter for Xml {
         inputs: &dyn Record,
         options: &FormatOptions,
     ) -> Result<Option<Message>, FormatError> {
-        assembly::check_inputs(self, spec, inputs)?;
+        messages::check_inputs(self, spec, inputs)?;
         let shown = Shown::of(spec, inputs);
         let requirements = self.output_requirements(shown.spec);
         let content =
             assembly::rendered_user_content(self, shown.spec, &shown, ("", &requirements), options)?;
-        Ok(Some(assembly::asked(content, spec, inputs, options)))
+        Ok(Some(messages::asked(content, spec, inputs, options)))
     }
 
     fn fallback(&self) -> Option<Arc<dyn Adapter>> {

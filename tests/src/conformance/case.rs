@@ -51,6 +51,21 @@ pub struct Failure {
     pub parse: Option<ParseError>,
 }
 
+/// The quirk of histories that a case shows by what it is given; the files of a later version name none.
+fn seen(json: &Json) -> Option<&'static str> {
+    let fields = |side: &str| json["signature"][side].as_array().cloned().unwrap_or_default();
+    let history = fields("inputs").into_iter().find(|field| field["type"] == "history")?;
+    let has = |pairs: &Json, name: &Json| pairs.as_array().into_iter().flatten().any(|pair| pair[0] == *name);
+    let given = json["inputs"].as_array()?.iter().find(|pair| pair[0] == history["name"])?;
+    let mut turns = given[1]["$history"].as_array()?.iter();
+    let outputs = fields("outputs");
+    if turns.any(|turn| outputs.iter().any(|output| !has(turn, &output["name"]))) && json["native"] != true {
+        return Some("history-missing-output-none");
+    }
+    let mut demos = json["demos"].as_array()?.iter();
+    demos.any(|demo| !has(demo, &history["name"])).then_some("demo-missing-history-incomplete")
+}
+
 fn failure(error: &impl ToString) -> Outcome {
     Outcome::Error(Failure { message: error.to_string(), field: None, parse: None })
 }
@@ -61,7 +76,7 @@ impl<'c> Case<'c> {
         Ok(Case {
             id: text("id")?,
             kind: text("kind")?,
-            quirk: json["quirk"].as_str().or_else(|| quirks.of(text("id").ok()?)),
+            quirk: json["quirk"].as_str().or_else(|| quirks.of(text("id").ok()?)).or_else(|| seen(json)),
             json,
             enums: Enums::of(&json["signature"]),
             reminder,
