@@ -36,5 +36,5 @@ pub fn derive_signature(input: TokenStream) -> TokenStream {
 #[allow(missing_docs, clippy::missing_docs_in_private_items)]
 #[proc_macro_attribute]
 pub fn tool(words: TokenStream, item: TokenStream) -> TokenStream {
-    tool::tool(words.into(), item.into()).into()
+    tool::tool(&words.into(), &item.into()).into()
 }

@@ -174,7 +174,6 @@ fn call(value: Value) -> Result<ToolCall, &'static str> {
             ("id", Value::Null) => {}
             ("name", Value::String(text)) => name = Some(text),
             ("args", Value::Map(map)) => args = Some(map),
-            ("malformed", Value::Null) => {}
             ("malformed", received) => malformed = Some(received),
             // An id under another name, or none at all.
             ("id" | "call_id", _) => return Err("the `id` of a tool call is a text"),

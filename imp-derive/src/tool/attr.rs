@@ -27,7 +27,7 @@ pub(super) struct ToolAttrs {
 }
 
 impl ToolAttrs {
-    pub(super) fn from_tokens(tokens: TokenStream, errors: &mut Errors) -> Self {
+    pub(super) fn from_tokens(tokens: &TokenStream, errors: &mut Errors) -> Self {
         let mut attrs = ToolAttrs::default();
         if tokens.is_empty() {
             return attrs;

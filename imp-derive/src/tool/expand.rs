@@ -1,6 +1,6 @@
 //! The function that makes a tool of a function.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
 use super::attr::ToolAttrs;
@@ -37,36 +37,39 @@ pub(super) fn expand(function: &Function, attrs: &ToolAttrs, broken: bool) -> To
         // What uses the tool should not complain as well.
         return quote!(#function #head { ::core::panic!() });
     }
-    let description = match &attrs.description {
-        Some(text) => quote!(::std::string::String::from(#text)),
-        None => {
+    let description = attrs.description.as_ref().map_or_else(
+        || {
             let docs = Docs::from_syn(&function.attrs).text();
             quote!(#imp::__private::tool_description(#docs))
-        }
-    };
+        },
+        |text| quote!(::std::string::String::from(#text)),
+    );
+    // A constant of the user's would be a pattern, also at this span.
+    let [this, arguments] = ["__this", "__arguments"].map(|name| Ident::new(name, Span::mixed_site()));
     let (serde, schemars) = (path(&imp, "serde"), path(&imp, "schemars"));
     let fields = function.params.iter().map(super::function::Param::field);
     let values = function.params.iter().map(|param| {
         let field = &param.ident;
-        quote!(arguments.#field)
+        quote!(#arguments.#field)
     });
-    let unused = function.params.is_empty().then(|| quote!(let _ = arguments;));
+    let unused = function.params.is_empty().then(|| quote!(let _ = #arguments;));
     let call = match &function.receiver {
         None => quote!(#ident(#(#values),*)),
-        Some(receiver) if receiver.by_reference => quote!(Self::#ident(&this, #(#values),*)),
-        Some(_) => quote!(Self::#ident(this, #(#values),*)),
+        Some(receiver) if receiver.by_reference => quote!(Self::#ident(&#this, #(#values),*)),
+        Some(_) => quote!(Self::#ident(#this, #(#values),*)),
     };
-    let this = function.receiver.as_ref().map(|_| quote!(let this = ::std::sync::Arc::clone(self);));
-    let again = function.receiver.as_ref().map(|_| quote!(let this = ::std::sync::Arc::clone(&this);));
+    let method = function.receiver.as_ref();
+    let kept = method.map(|_| quote!(let #this = ::std::sync::Arc::clone(self);));
+    let again = method.map(|_| quote!(let #this = ::std::sync::Arc::clone(&#this);));
     quote! {
         #function
         #head {
             #[derive(#imp::__private::serde::Deserialize, #imp::__private::schemars::JsonSchema)]
             #[serde(crate = #serde)]
             #[schemars(crate = #schemars)]
-            struct Arguments { #(#fields),* }
-            #this
-            #imp::Tool::new(#name, #description, move |arguments: Arguments| {
+            struct __Arguments { #(#fields),* }
+            #kept
+            #imp::Tool::new(#name, #description, move |#arguments: __Arguments| {
                 #again
                 #unused
                 async move { #call.await }

@@ -14,7 +14,9 @@ use crate::errors::Errors;
 pub(super) struct Function {
     pub(super) attrs: Vec<Attribute>,
     pub(super) vis: Visibility,
-    asyncness: Option<Token![async]>,
+    is_async: bool,
+    /// `async`, and what else stands before `fn`.
+    qualifiers: TokenStream,
     /// `const`, `unsafe`, `extern "C"`.
     other: TokenStream,
     fn_token: Token![fn],
@@ -55,7 +57,7 @@ impl Function {
 
     /// A tool is async, has no parameters of its own, and arguments that own their data.
     pub(super) fn check(&self, attrs: &ToolAttrs, errors: &mut Errors) {
-        if self.asyncness.is_none() {
+        if !self.is_async {
             errors.at(self.fn_token.span, "a tool is async: write `async fn`");
         }
         if !self.other.is_empty() {
@@ -80,7 +82,8 @@ impl Function {
                     "an argument of a tool owns its data: write `String`, `Vec<…>`, or the type itself",
                 ),
                 Type::ImplTrait(_) => {
-                    errors.on(&param.ty, "a tool has one schema, so its arguments have types: write the type")
+                    errors
+                        .on(&param.ty, "a tool has one schema, so its arguments have types: write the type");
                 }
                 _ => {}
             }
@@ -116,13 +119,16 @@ impl Parse for Function {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let attrs = input.call(Attribute::parse_outer)?;
         let vis = input.parse()?;
-        let (mut asyncness, mut other) = (None, TokenStream::new());
+        let (mut is_async, mut qualifiers, mut other) = (false, TokenStream::new(), TokenStream::new());
         while !input.peek(Token![fn]) {
             if input.peek(Token![async]) {
-                asyncness = Some(input.parse()?);
+                is_async = true;
+                qualifiers.extend([input.parse::<TokenTree>()?]);
             } else if input.peek(Token![const]) || input.peek(Token![unsafe]) || input.peek(Token![extern]) {
-                other.extend([input.parse::<TokenTree>()?]);
-                other.extend(input.parse::<Option<LitStr>>()?.map(ToTokens::into_token_stream));
+                let mut words = input.parse::<TokenTree>()?.into_token_stream();
+                words.extend(input.parse::<Option<LitStr>>()?.map(ToTokens::into_token_stream));
+                qualifiers.extend(words.clone());
+                other.extend(words);
             } else {
                 return Err(input.error("`#[tool]` is for an async function or method"));
             }
@@ -150,7 +156,8 @@ impl Parse for Function {
         Ok(Function {
             attrs,
             vis,
-            asyncness,
+            is_async,
+            qualifiers,
             other,
             fn_token,
             ident,
@@ -212,7 +219,7 @@ impl Parse for Param {
 /// The function as it was written, without the attributes that a parameter cannot have.
 impl ToTokens for Function {
     fn to_tokens(&self, tokens: &mut TokenStream) {
-        let Function { attrs, vis, asyncness, other, fn_token, ident, generics, output, body, .. } = self;
+        let Function { attrs, vis, qualifiers, fn_token, ident, generics, output, body, .. } = self;
         let receiver = self.receiver.iter().map(|receiver| {
             let receiver = &receiver.tokens;
             quote!(#receiver)
@@ -224,8 +231,10 @@ impl ToTokens for Function {
         });
         let params = receiver.chain(params);
         let clause = &generics.where_clause;
+        // What a tool has to be: async, and given what it reads.
         tokens.extend(quote! {
-            #(#attrs)* #vis #other #asyncness #fn_token #ident #generics (#(#params),*) #output #clause #body
+            #[allow(clippy::unused_async, clippy::needless_pass_by_value)]
+            #(#attrs)* #vis #qualifiers #fn_token #ident #generics (#(#params),*) #output #clause #body
         });
     }
 }

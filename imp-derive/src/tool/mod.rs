@@ -12,7 +12,7 @@ use attr::ToolAttrs;
 use function::Function;
 
 /// The function as it was written, and beside it one that makes a tool of it.
-pub(crate) fn tool(words: TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn tool(words: &TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::new();
     let attrs = ToolAttrs::from_tokens(words, &mut errors);
     let function = match Function::from_tokens(item.clone()) {

@@ -132,6 +132,10 @@ impl Adapter for Json {
             Dialect::Dspy => Slot::JsonRequirementsDspy,
         };
         let render = || {
+            // All that is wanted are tool calls, which the provider asks for in its own way.
+            if spec.outputs.is_empty() && self.dialect == Dialect::Plain {
+                return String::new();
+            }
             let mut out = String::from("Respond with a JSON object in the following order of fields: ");
             assembly::push_fields(&mut out, spec, self.dialect, |out, name| {
                 let _ = write!(out, "`{name}`");
@@ -155,7 +159,7 @@ impl Adapter for Json {
         let requirements = self.output_requirements(shown.spec);
         let content =
             |suffix| assembly::rendered_user_content(self, shown.spec, &shown, ("", suffix), options);
-        if !spec.inputs.iter().any(|field| field.tree.parts) {
+        if requirements.is_empty() || !spec.inputs.iter().any(|field| field.tree.parts) {
             return Ok(Some(messages::asked(content(&requirements)?, spec, inputs, options)));
         }
         // Beside parts the sentence is one of its own (Imp §9.1).

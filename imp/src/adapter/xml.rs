@@ -232,6 +232,10 @@ impl Adapter for Xml {
             Dialect::Dspy => Slot::XmlRequirementsDspy,
         };
         let render = || {
+            // All that is wanted are tool calls, which the provider asks for in its own way.
+            if spec.outputs.is_empty() && self.dialect == Dialect::Plain {
+                return String::new();
+            }
             let names: Vec<String> = spec.outputs.iter().map(|field| format!("`<{}>`", field.name)).collect();
             let mut out = format!(
                 "Respond with the corresponding output fields wrapped in XML tags {}.",

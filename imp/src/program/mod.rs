@@ -63,7 +63,7 @@ impl fmt::Debug for Program {
             .field("config", &self.config)
             .field("retries", &self.retries)
             .field("salvage", &self.salvage)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 

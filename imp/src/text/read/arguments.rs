@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use serde::de::DeserializeOwned;
 
 use super::conform::Conform;
-use super::failure::Step;
 use super::{ReadOptions, Source, is_container, read};
 use crate::dialect::Dialect;
 use crate::types::{Kind, Type, TypeTree};
@@ -28,15 +27,15 @@ pub(crate) enum Wrong {
 pub(crate) fn check(tree: &TypeTree, given: &Map) -> Result<Map, Wrong> {
     let conform = Conform { tree, dialect: Dialect::Plain, typed: true, inf_nan: false };
     let Kind::Object(object) = &tree.resolve(&tree.root).kind else {
+        // A tool without arguments: what a model sends all the same is nothing to it.
+        if matches!(tree.resolve(&tree.root).kind, Kind::Null) {
+            return Ok(Map::new());
+        }
         // A schema that does not list the arguments.
         let value = Value::Map(given.clone());
         return match conform.value(&value, &tree.root) {
             Ok(fit) => Ok(fit.value.as_map().unwrap_or(given).clone()),
-            Err(failure) => {
-                let path = failure.path();
-                let path = if path.is_empty() { "arguments".to_owned() } else { path };
-                Err(Wrong::Invalid(vec![(path, failure.message().to_owned())]))
-            }
+            Err(failure) => Err(Wrong::Invalid(vec![(place(&failure.path()), failure.message().to_owned())])),
         };
     };
     let is_missing = |name: &str, ty: &Type| match given.get(name) {
@@ -66,8 +65,7 @@ pub(crate) fn check(tree: &TypeTree, given: &Map) -> Result<Map, Wrong> {
                 checked.insert(property.name.as_str(), fit.value);
             }
             Err(failure) => {
-                let failure = failure.inside(Step::Key(property.name.clone()));
-                wrong.push((failure.path(), failure.message().to_owned()));
+                wrong.push((format!("{}{}", property.name, failure.path()), failure.message().to_owned()));
             }
         }
     }
@@ -108,8 +106,11 @@ pub(crate) fn typed<T: DeserializeOwned>(tree: &TypeTree, arguments: &Map) -> Re
         _ => serde_json::to_string(arguments).unwrap_or_default(),
     };
     let options = ReadOptions { dialect: Dialect::Plain, unescape: false };
-    read(&Source::Json(json.into()), tree, None, options).map_err(|error| {
-        let path = if error.path.is_empty() { "arguments".to_owned() } else { error.path };
-        (path, error.message)
-    })
+    read(&Source::Json(json.into()), tree, None, options).map_err(|error| (place(&error.path), error.message))
+}
+
+/// The way to a value inside the arguments, by the name of one.
+fn place(path: &str) -> String {
+    let path = path.strip_prefix('.').unwrap_or(path);
+    if path.is_empty() { "arguments".to_owned() } else { path.to_owned() }
 }
