@@ -2,6 +2,8 @@
 //!
 //! They panic where a test's own data is wrong.
 
+use std::fmt::Write as _;
+
 use imp::{
     Adapter as _, Chat, Demo, Fields, FormatOptions, Message, Missing, ParseError, SignatureSpec, Value,
 };
@@ -175,15 +177,15 @@ pub fn transcript(messages: &[Message]) -> Vec<String> {
         .map(|message| {
             let mut line = message.role.as_str().to_owned();
             if let Some(name) = &message.name {
-                line += &format!("<{name}>");
+                let _ = write!(line, "<{name}>");
             }
             if let Some(id) = &message.tool_call_id {
-                line += &format!("#{id}");
+                let _ = write!(line, "#{id}");
             }
-            line += &format!(": {}", message.text());
+            let _ = write!(line, ": {}", message.text());
             for call in &message.tool_calls {
                 let arguments = serde_json::to_string(&call.arguments).unwrap_or_default();
-                line += &format!(" + {}({arguments})#{}", call.name, call.id);
+                let _ = write!(line, " + {}({arguments})#{}", call.name, call.id);
             }
             line
         })

@@ -171,9 +171,12 @@ fn renderers_by_handles() {
             // A history is no part of what is shown.
             format!("{reply:?} {:?}", system.field(Ask::FIELDS.past).map(imp::FieldSpec::name))
         })
-        .input_section_renderer::<Ask<'_>>(|section| match section.is(Ask::FIELDS.question) {
-            true => format!("Q: {}", section.text()),
-            false => section.default_section().to_owned(),
+        .input_section_renderer::<Ask<'_>>(|section| {
+            if section.is(Ask::FIELDS.question) {
+                format!("Q: {}", section.text())
+            } else {
+                section.default_section().to_owned()
+            }
         })
         .output_renderer::<Ask<'_>>(|said| match said.value(Reply::FIELDS.reply) {
             Some(Value::String(text)) => format!("A: {text} ({:?})", said.value(Reply::FIELDS.urgent)),

@@ -315,9 +315,12 @@ fn rows_135_to_137_inputs_alone() {
     let note = turn(&json!({ "question": "Answer now." })).tool_calls(ToolCalls::default());
     let asked = format!("user: {}", section("question", "Answer now."));
     let native = FormatOptions::new().guidance(submit_loop());
-    assert_eq!(chat(&step("next_thought"), &[note.clone()], &native), [asked.clone()]);
+    assert_eq!(
+        chat(&step("next_thought"), std::slice::from_ref(&note), &native),
+        std::slice::from_ref(&asked)
+    );
     let written = FormatOptions::new().guidance(submit_loop().written_calls("tool_calls"));
-    assert_eq!(chat(&written_step(), &[note.clone()], &written), [asked.clone()]);
+    assert_eq!(chat(&written_step(), std::slice::from_ref(&note), &written), std::slice::from_ref(&asked));
     let submitted = Turn::new().tool_calls(calls(
         &[("s", "submit", json!({ "answer": "x" }))],
         &[("s", "submit", json!("accepted"))],
@@ -331,7 +334,10 @@ fn rows_135_to_137_inputs_alone() {
         ]
     );
     let inputs_only = turn(&json!({ "question": "Answer now." }));
-    assert_eq!(chat(&step("next_thought"), &[inputs_only.clone()], &native), [asked.clone()]);
+    assert_eq!(
+        chat(&step("next_thought"), std::slice::from_ref(&inputs_only), &native),
+        std::slice::from_ref(&asked)
+    );
     assert_eq!(chat(&qa(), &[inputs_only], &FormatOptions::new()), [asked]);
 }
 
@@ -367,7 +373,7 @@ fn rows_159_and_160_written_turns() {
             format!("assistant: {}\n\n{}{DONE}", section("answer", "42"), section("tool_calls", "[]")),
         ]
     );
-    assert_eq!(chat(turn(&json!({ "question": "q", "tool_calls": [] }))), [asked.clone()]);
+    assert_eq!(chat(turn(&json!({ "question": "q", "tool_calls": [] }))), std::slice::from_ref(&asked));
     let called = turn(&json!({ "question": "q" })).thought("look").tool_calls(calls(
         &[("c1", "lookup", json!({ "word": "x" }))],
         &[("c1", "lookup", json!({ "b": 1, "a": [2] }))],
@@ -516,7 +522,7 @@ fn a_text_that_reached_nobody_is_noted() {
     let options = FormatOptions::new().guidance(submit_loop());
     let note = format!("user: {}", imp::UNSENT_NOTE);
     assert_eq!(
-        chat(&step("next_thought"), &[said.clone()], &options)[1..],
+        chat(&step("next_thought"), std::slice::from_ref(&said), &options)[1..],
         ["assistant: Done, I think.".to_owned(), note]
     );
     let options = FormatOptions::new().guidance(text_loop());
@@ -526,6 +532,13 @@ fn a_text_that_reached_nobody_is_noted() {
     let options = FormatOptions::new().guidance(submit_loop());
     assert_eq!(
         chat(&step("next_thought"), &[stored], &options)[1..],
+        ["assistant: {\"answer\":\"x\",\"score\":1}"]
+    );
+    let extracted = turn(
+        &json!({ "question": "q", "answer": "x", "score": 1, "tool_calls": [], "tool_call_results": [] }),
+    );
+    assert_eq!(
+        chat(&step("next_thought"), &[extracted], &options)[1..],
         ["assistant: {\"answer\":\"x\",\"score\":1}"]
     );
 }

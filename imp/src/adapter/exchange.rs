@@ -125,12 +125,11 @@ fn call(value: &Value) -> Option<ToolCall> {
     let map = value.as_map()?;
     let text = |keys: &[&str]| keys.iter().find_map(|key| map.get(key)?.as_str()).unwrap_or_default();
     let function = map.get("function").and_then(Value::as_map);
-    let name = match function {
-        Some(function) => function.get("name")?.as_str()?,
-        None => {
-            let name = text(&["name", "recipient_name", "tool"]);
-            name.strip_prefix("functions.").unwrap_or(name)
-        }
+    let name = if let Some(function) = function {
+        function.get("name")?.as_str()?
+    } else {
+        let name = text(&["name", "recipient_name", "tool"]);
+        name.strip_prefix("functions.").unwrap_or(name)
     };
     let malformed = map.get("malformed").filter(|written| !written.is_null());
     let name = match (name, malformed) {

@@ -95,7 +95,9 @@ pub(crate) fn demo<A: Adapter + ?Sized>(
     let user = rendered_user_content(adapter, spec, &step, (prefix, ""), options)?;
     messages.push(Message::user(user));
     match &exchange {
-        Some(exchange) if turns.is_native && has_calls => turns.native(&step, exchange, &mut messages)?,
+        Some(exchange) if turns.is_native && has_calls => {
+            turns.native(&step, &exchange.clone().paired(), &mut messages)?;
+        }
         _ if turns.adapter.has_plain_turns(options) => {
             turns.say(&step, turns.said(&step), &mut messages);
         }
@@ -234,7 +236,9 @@ impl<'a, A: Adapter + ?Sized> Turns<'a, A> {
                 let said = self.said(step);
                 let is_note = self.is_unsent(step);
                 self.say(step, said, messages);
-                self.unsent(is_note, messages);
+                if is_note {
+                    messages.push(Message::user(UNSENT_NOTE));
+                }
                 return Ok(());
             }
         }
@@ -278,12 +282,6 @@ impl<'a, A: Adapter + ?Sized> Turns<'a, A> {
             && self.submitted(step).is_empty()
     }
 
-    fn unsent(&self, is_note: bool, messages: &mut Vec<Message>) {
-        if is_note {
-            messages.push(Message::user(UNSENT_NOTE));
-        }
-    }
-
     /// A turn whose calls are the provider's own.
     fn native(
         &self,
@@ -296,7 +294,7 @@ impl<'a, A: Adapter + ?Sized> Turns<'a, A> {
             _ => (exchange.clone(), None),
         };
         let mut content = match self.guidance {
-            Some(_) => self.escaped(self.said_beside(step)),
+            Some(_) => self.escaped(said_beside(step)),
             // A predictor that names an output for calls keeps its other outputs.
             None if step.turn.get(THOUGHT).is_none() => {
                 let shown = |field: &FieldSpec| {
@@ -309,6 +307,9 @@ impl<'a, A: Adapter + ?Sized> Turns<'a, A> {
         let answer = answer.map(|answer| self.escaped(answer));
         let mut last = None;
         match answer {
+            None if exchange.calls.is_empty() && trim(&content).is_empty() => {
+                content = self.escaped(self.submitted(step));
+            }
             Some(answer) if exchange.calls.is_empty() && trim(&content).is_empty() => content = answer,
             Some(answer) if exchange.calls.is_empty() => content = format!("{content}\n\n{answer}"),
             answer => last = answer,
@@ -333,19 +334,10 @@ impl<'a, A: Adapter + ?Sized> Turns<'a, A> {
         if let Some(answer) = last {
             messages.push(self.named(Message::assistant(answer), step, ASSISTANT_NAME));
         }
-        self.unsent(is_note, messages);
-        Ok(())
-    }
-
-    /// What was said beside calls: the thought, or the text of the answer; no outputs of a submit.
-    fn said_beside(&self, step: &Step<'_>) -> String {
-        match step.turn.get(THOUGHT) {
-            Some(Value::Null) => String::new(),
-            Some(thought) => plain(thought),
-            None => {
-                step.text_output().and_then(|field| step.turn.get(&field.name)).map(plain).unwrap_or_default()
-            }
+        if is_note {
+            messages.push(Message::user(UNSENT_NOTE));
         }
+        Ok(())
     }
 
     /// The same in DSPy's prompts: the other outputs in the adapter's format, and the calls only if each has
@@ -405,6 +397,16 @@ impl<'a, A: Adapter + ?Sized> Turns<'a, A> {
             _ => {}
         }
         Ok(())
+    }
+}
+
+/// What was said beside calls: the thought, or the text of the answer; no outputs of a submit.
+fn said_beside(step: &Step<'_>) -> String {
+    match step.turn.get(THOUGHT) {
+        Some(thought) => plain(thought),
+        None => {
+            step.text_output().and_then(|field| step.turn.get(&field.name)).map(plain).unwrap_or_default()
+        }
     }
 }
 

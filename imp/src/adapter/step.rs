@@ -53,13 +53,11 @@ impl Step<'_> {
 
 impl Record for Step<'_> {
     fn write(&self, _: usize, field: &FieldSpec, out: &mut FieldWriter<'_>) -> Result<(), WriteError> {
-        match self.value(field) {
-            Some(value) => out.data(&value),
-            None => {
-                out.absent();
-                Ok(())
-            }
+        if let Some(value) = self.value(field) {
+            return out.data(&value);
         }
+        out.absent();
+        Ok(())
     }
 }
 
