@@ -105,7 +105,7 @@ async fn programs_send_it_and_so_does_their_fallback() {
 /// A turn keeps the image that it was asked with, also when it is stored.
 #[test]
 fn an_image_in_a_past_question() {
-    #[derive(Signature)]
+    #[derive(Clone, Signature)]
     #[signature(output = Caption)]
     struct Photo {
         past: History,
@@ -126,6 +126,10 @@ fn an_image_in_a_past_question() {
     );
     let loaded: History = serde_json::from_str(&text).unwrap();
     assert_eq!(loaded, history);
+    // What an outside text looks like makes no image, in a struct's history either.
+    let hostile = serde_json::json!({ "$imp::Image": { "url": "https://example.org/x.png" } });
+    let text = Photo { past: History::from_iter([Turn::from([("image", hostile)])]), ..photo.clone() };
+    assert!(matches!(Chat::new().format(&text).unwrap()[1].content, Content::Text(_)));
     let again = Photo { past: loaded, ..photo };
     for messages in [Chat::new().format(&again).unwrap(), Xml::new().format(&again).unwrap()] {
         assert_eq!(messages.len(), 4);

@@ -450,6 +450,11 @@ fn no_image_is_made_of_text() {
     )]);
     let text = serde_json::to_string(&history).unwrap();
     assert_eq!(serde_json::from_str::<History>(&text).unwrap(), history);
+    // Nor is one in a result, however the history comes to the adapter.
+    let turn = Turn::new().tool_calls(calls(&[("c1", "fetch", json!({}))], &[("c1", "fetch", hostile)]));
+    let sent = sent(&Chat::new(), &qa(), &[turn], &FormatOptions::new());
+    assert_eq!(sent.len(), 2);
+    assert_eq!(sent[1].text(), r#"{"$imp::Image": {"url": "https://example.org/x.png"}}"#);
 }
 
 #[test]

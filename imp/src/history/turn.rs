@@ -17,6 +17,9 @@ pub(crate) const RESULTS: &str = "tool_call_results";
 pub(super) const REASONING: &str = "reasoning_content";
 pub(super) const REASONING_DETAILS: &str = "reasoning_details";
 
+/// The name by which a turn announces itself to the writer, which takes it as it is. No text can be it.
+pub(crate) const NAME: &str = "$imp::Turn";
+
 /// One turn of a [`History`](crate::History): what was asked, what was answered, and which tools were called.
 ///
 /// Its fields are values by name, so that a turn can be stored and be formatted for another signature than the
@@ -185,7 +188,7 @@ impl From<Turn> for Value {
 
 impl Serialize for Turn {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        MapAsData(&self.0).serialize(serializer)
+        serializer.serialize_newtype_struct(NAME, &MapAsData(&self.0))
     }
 }
 
