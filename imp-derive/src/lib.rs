@@ -11,6 +11,7 @@ mod expand;
 mod fallback;
 mod foreign;
 mod imp_path;
+mod number;
 mod suggest;
 mod tool;
 mod types;
@@ -20,7 +21,8 @@ use proc_macro::TokenStream;
 
 // The documentation is at the re-export, `imp::Signature`: rustdoc puts both texts on one page.
 #[allow(missing_docs, clippy::missing_docs_in_private_items)]
-#[proc_macro_derive(Signature, attributes(signature, field, serde, schemars))]
+// `input` and `output` are no attributes of ours; registered, their error says what to do.
+#[proc_macro_derive(Signature, attributes(signature, field, serde, schemars, input, output))]
 pub fn derive_signature(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
     let mut errors = errors::Errors::new();

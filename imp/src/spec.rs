@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value as Json;
 
+use crate::bounds::check_declared;
 use crate::dialect::Dialect;
 use crate::docs::clean_docs;
 use crate::error::SpecError;
@@ -368,6 +369,10 @@ fn field_of(meta: &FieldMeta) -> Result<FieldSpec, SpecError> {
         })
         .collect();
     let mut field = FieldSpec::new(meta.name, (meta.schema)(), constraints, meta.answer_shape)?;
+    if let Some(checks) = &field.checks {
+        let declared = field.constraints.iter().map(|(constraint, _)| *constraint);
+        check_declared(declared, checks, field.tree.present(&field.tree.root)).map_err(fault)?;
+    }
     field.aliases = meta.aliases.iter().map(|&alias| alias.to_owned()).collect();
     field.default = meta.default.map(|default| default()).transpose().map_err(fault)?;
     field.description = match meta.desc {
@@ -469,6 +474,7 @@ pub(crate) fn ready(
         let number = || match value {
             Value::Int(value) => Ok(Some(Number::Int(*value))),
             Value::Float(value) if value.is_finite() => Ok(Some(Number::Float(*value))),
+            Value::Float(value) => Err(format!("the bound `{constraint}` is a finite number, not {value}")),
             value => Err(format!("the bound `{constraint}` is a number, not {}", value.kind())),
         };
         let length = || match value {
@@ -512,10 +518,11 @@ pub(crate) fn ready(
             return Err(format!("no number is between the bounds `{ge}` and `{le}`: swap or widen them"));
         }
     }
-    if let (Some(least), Some(most)) = (checks.min_length, checks.max_length)
-        && least > most
-    {
-        return Err("the bound `min_length` is greater than `max_length`: swap or widen them".to_owned());
+    match (checks.min_length, checks.max_length) {
+        (Some(least), Some(most)) if least > most => {
+            return Err("the bound `min_length` is greater than `max_length`: swap or widen them".to_owned());
+        }
+        _ => {}
     }
     Ok((!checks.is_empty()).then(|| Box::new(checks)))
 }

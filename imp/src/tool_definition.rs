@@ -113,7 +113,11 @@ impl ToolDefinition {
                 shown.insert(key.to_owned(), value.clone());
             }
         }
-        let arguments = Json::Object(shown);
+        self.listing_with(&Json::Object(shown).to_string())
+    }
+
+    /// The tool in words, with its arguments as they are written.
+    pub(crate) fn listing_with(&self, arguments: &str) -> String {
         if self.description.is_empty() {
             return format!("{}. It takes arguments {arguments}.", self.name);
         }
@@ -211,12 +215,10 @@ pub(crate) fn schema() -> Json {
     json!({ "type": "string", key::KIND: "tool" })
 }
 
-/// A tool without a Rust type as prompts show it: the listing of its definition.
-pub(crate) fn shown(value: &Value) -> Option<Value> {
+/// The definition that a value is, if it is one.
+pub(crate) fn read(value: &Value) -> Option<ToolDefinition> {
     let Value::Map(_) = value else { return None };
-    let json = serde_json::to_value(value).ok()?;
-    let definition: ToolDefinition = serde_json::from_value(json).ok()?;
-    Some(definition.listing().into())
+    serde_json::from_value(serde_json::to_value(value).ok()?).ok()
 }
 
 #[cfg(test)]

@@ -869,26 +869,28 @@ impl<'s> Compiler<'s> {
 
 /// A Rust integer's own bounds (`u8`) are serde's to check and nobody's to print.
 fn drop_implied(map: &serde_json::Map<String, Json>, checks: &mut Checks) {
-    let Some(format) = map.get("format").and_then(Json::as_str) else { return };
-    let Some((signed, bits)) = format
-        .strip_prefix("uint")
-        .map(|bits| (false, bits))
-        .or_else(|| format.strip_prefix("int").map(|bits| (true, bits)))
-    else {
-        return;
-    };
-    let bits: u32 = if bits.is_empty() { 64 } else { bits.parse().unwrap_or(0) };
-    let (low, high) = match (signed, bits) {
-        (true, 8..=64) => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
-        (false, 8..=64) => (0, (1i128 << bits) - 1),
-        (false, _) => (0, i128::MAX),
-        (true, _) => return,
-    };
+    let Some((low, high)) = implied(map) else { return };
     if checks.minimum == Some(Number::Int(low)) {
         checks.minimum = None;
     }
     if checks.maximum == Some(Number::Int(high)) {
         checks.maximum = None;
+    }
+}
+
+/// The least and the greatest value of the Rust integer that a schema's `format` names.
+pub(crate) fn implied(map: &serde_json::Map<String, Json>) -> Option<(i128, i128)> {
+    let format = map.get("format").and_then(Json::as_str)?;
+    let (signed, bits) = format
+        .strip_prefix("uint")
+        .map(|bits| (false, bits))
+        .or_else(|| format.strip_prefix("int").map(|bits| (true, bits)))?;
+    let bits: u32 = if bits.is_empty() { 64 } else { bits.parse().unwrap_or(0) };
+    match (signed, bits) {
+        (true, 8..=64) => Some((-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)),
+        (false, 8..=64) => Some((0, (1i128 << bits) - 1)),
+        (false, _) => Some((0, i128::MAX)),
+        (true, _) => None,
     }
 }
 

@@ -6,9 +6,9 @@ mod common;
 use common::openai_schema::violations;
 use imp::lm::wire::openai::encode;
 use imp::{
-    Capabilities, ChainOfThought, Choice, Completion, Config, ErrorKind, Fields, FinishReason, FormatError,
-    Json, Map, Message, ParseErrorKind, Predict, Request, Role, Script, Signature, Tool, ToolCall, ToolCalls,
-    ToolChoice, ToolDefinition, Value, Xml, lm::ScriptReply,
+    Adapter, Capabilities, ChainOfThought, Chat, Choice, Completion, Config, Dialect, ErrorKind, Fields,
+    FinishReason, FormatError, FormatOptions, Json, Map, Message, ParseErrorKind, Predict, Request, Role,
+    Script, Signature, Tool, ToolCall, ToolCalls, ToolChoice, ToolDefinition, Value, Xml, lm::ScriptReply,
 };
 use imp_tests::plain::data;
 use schemars::JsonSchema;
@@ -520,4 +520,113 @@ fn a_conversation_with_calls_is_one_that_is_taken() {
     assert_eq!(request.messages[1].tool_calls[1].id, "x");
     let empty = Map::new();
     assert_eq!(request.messages[4].tool_calls[2].arguments, empty);
+}
+
+/// DSPy 3.4.0's listing of a tool, as it printed it: in the dialect, in every adapter.
+#[test]
+fn a_listing_in_dspys_dialect() {
+    let mut spec = json!({
+        "inputs": [{"name": "tools", "type": {"list": "tool"}}, {"name": "tool", "type": "tool"}],
+        "outputs": [{"name": "calls", "type": "tool_calls"}],
+    });
+    spec["instructions"] = json!("Do.");
+    let spec = data(&spec);
+    let parameters = json!({"type": "object", "properties": {
+        "query": {"type": "string"}, "n": {"type": "integer", "default": 3},
+        "s": {"enum": ["a", "b'c"], "type": "string", "default": "a"}, "f": {"type": "number", "default": 1.0},
+        "b": {"type": "boolean", "default": true},
+        "o": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": null},
+        "l": {"items": {"additionalProperties": {"type": "integer"}, "type": "object"}, "type": "array", "default": []},
+    }});
+    let now = json!({"name": "now"});
+    let inputs = Fields::from([
+        (
+            "tools",
+            Value::from(
+                json!([{"name": "search", "description": "Search the\nweb.", "parameters": parameters}, now]),
+            ),
+        ),
+        ("tool", now.into()),
+    ]);
+    let listing = "[\"search, whose description is <desc>Search the  web.</desc>. It takes arguments \
+                   {'query': {'type': 'string'}, 'n': {'type': 'integer', 'default': 3}, 's': {'enum': ['a', \\\"b'c\\\"], \
+                   'type': 'string', 'default': 'a'}, 'f': {'type': 'number', 'default': 1.0}, 'b': {'type': 'boolean', \
+                   'default': True}, 'o': {'anyOf': [{'type': 'string'}, {'type': 'null'}], 'default': None}, 'l': {'items': \
+                   {'additionalProperties': {'type': 'integer'}, 'type': 'object'}, 'type': 'array', 'default': []}}.\", \
+                   \"now. It takes arguments {}.\"]";
+    let chat = Chat::new().dialect(Dialect::Dspy);
+    let json = Json::new().dialect(Dialect::Dspy);
+    let xml = Xml::new().dialect(Dialect::Dspy);
+    let marked = format!("[[ ## tools ## ]]\n{listing}\n\n[[ ## tool ## ]]\nnow. It takes arguments {{}}.");
+    let tagged = format!("<tools>\n{listing}\n</tools>\n\n<tool>\nnow. It takes arguments {{}}.\n</tool>");
+    for (adapter, section) in [(&chat as &dyn Adapter, &marked), (&json, &marked), (&xml, &tagged)] {
+        let messages = adapter.messages(&spec, &inputs, &FormatOptions::new()).unwrap();
+        let prompt = texts(&messages);
+        assert!(prompt.contains("1. `tools` (list[Tool]): \n2. `tool` (Tool):\n"), "{prompt}");
+        assert!(prompt.contains(section.as_str()), "{prompt}");
+    }
+}
+
+/// Beside calls the other outputs are read as without them, whatever their types.
+#[tokio::test]
+async fn outputs_of_every_type_are_read_as_without_tools() {
+    #[derive(Debug, Clone, PartialEq, serde::Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    enum Team {
+        Atlas,
+        Beacon,
+    }
+    #[derive(Signature)]
+    #[signature(output = Out)]
+    struct In {
+        tools: Vec<Tool>,
+    }
+    macro_rules! fields {
+        ($name:ident { $($last:tt)* }) => {
+            #[derive(Debug, PartialEq, Signature)]
+            struct $name {
+                text: String,
+                single: f32,
+                big: i128,
+                team: Team,
+                list: Vec<Option<String>>,
+                any: Json_,
+                maybe: Option<String>,
+                #[field(default = "free", max_length = 9)]
+                plan: String,
+                $($last)*
+            }
+        };
+    }
+    fields!(Out { calls: ToolCalls });
+    fields!(Plain {});
+    let shown = |plain: &Plain| {
+        let Plain { text, single, big, team, list, any, maybe, plan } = plain;
+        format!("{text:?} {single:?} {big:?} {team:?} {list:?} {any:?} {maybe:?} {plan:?}")
+    };
+    for maybe in [None, Some("x"), Some("null"), Some("\"x\""), Some(" \n x"), Some("")] {
+        for text in ["a\n\n  b", "\\[[ ## a ## ]]", "null", "[1]", "\"q\"", "12", "Ünï\u{1F600}"] {
+            let plain = Plain {
+                text: text.to_owned(),
+                single: 0.1,
+                big: i128::MAX,
+                team: Team::Beacon,
+                list: vec![None, Some("null".into())],
+                any: json!({"b": [1.5, "2"], "a": null}),
+                maybe: maybe.map(str::to_owned),
+                plan: "pro".into(),
+            };
+            let chat = Chat::new();
+            let spec = <Plain as imp::OutputSignature>::output_spec().unwrap();
+            let reply = Adapter::assistant_content(&chat, spec, &plain, imp::Missing::LeaveOut).unwrap();
+            let expected: Plain = chat.parse(&reply).unwrap();
+            let choice = Choice::new(reply).tool_calls([call("c", "look", json!({"x": 1e-7}))]);
+            let predict = Predict::<In>::new(Script::new([choice]));
+            let out = predict.call(&In { tools: vec![search()] }).await.unwrap().into_inner();
+            assert_eq!(out.calls.calls, [call("c", "look", json!({"x": 1e-7}))]);
+            let Out { text, single, big, team, list, any, maybe, plan, .. } = out;
+            let got = Plain { text, single, big, team, list, any, maybe, plan };
+            assert_eq!(shown(&got), shown(&expected));
+        }
+    }
 }

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use imp::{
-    Approval, Denial, Image, Map, Part, Tool, ToolCall, ToolError, ToolFailure, ToolPolicy, ToolSet, Value,
-    tool,
+    Approval, Denial, Image, Map, Part, Tool, ToolCall, ToolCalls, ToolError, ToolFailure, ToolPolicy,
+    ToolSet, Value, tool,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -128,6 +128,11 @@ async fn a_schema_of_ones_own() {
         (closed, json!({"a": "x", "b": 1}), Some("Error: invalid arguments: b is not a parameter")),
         (nullable.clone(), json!({"a": null}), None),
         (nullable, json!({}), Some("Error: missing required arguments: a")),
+        (
+            json!({"properties": {"a": {"type": "string"}}}),
+            json!({"a": 1}),
+            Some("Error: invalid arguments: a expected string"),
+        ),
         (
             json!({"type": "object", "additionalProperties": {"type": "integer"}}),
             json!({"a": 1, "b": "x"}),
@@ -480,6 +485,21 @@ async fn state() {
     assert_eq!(total.load(Ordering::SeqCst), 5);
 }
 
+/// A call can be moved to another thread, and so can what it waits for.
+#[test]
+fn calls_are_send() {
+    fn is_send<T: Send + Sync>(_: &T) {}
+    fn may_move<T: Send>(_: T) {}
+    let tool = order();
+    let (set, call) = (ToolSet::new([tool.clone()]).unwrap(), ToolCall::new("c", "order", Map::new()));
+    let policy = ToolPolicy::allow();
+    is_send(&tool);
+    is_send(&set);
+    is_send(&policy);
+    may_move(tool.call(&call.arguments));
+    may_move(set.run(&call, &policy));
+}
+
 #[test]
 fn denials_are_told_apart() {
     let words = |reason| ToolFailure::denied("post", reason).to_string();
@@ -489,4 +509,24 @@ fn denials_are_told_apart() {
         words(Denial::Other("the door is shut".into())),
         "Error: post was not allowed: the door is shut"
     );
+}
+
+/// What was called, and what could not be read, survives being stored.
+#[test]
+fn calls_are_stored_whole() {
+    for written in [
+        json!({"id": "c1", "name": "look", "args": {"a": [1, 2.5, null]}}),
+        json!({"name": "look", "args": {}}),
+        json!({"command": "cat"}),
+        json!({"id": "c2", "function": {"name": "look", "arguments": "{"}}),
+        json!(null),
+        json!([1]),
+    ] {
+        let calls = ToolCalls::from(vec![ToolCall::from_value(&written.clone().into())]);
+        let stored = serde_json::to_string(&calls).unwrap();
+        assert_eq!(serde_json::from_str::<ToolCalls>(&stored).unwrap(), calls, "{stored}");
+        // What is stored is read as a call, too.
+        let data = serde_json::from_str::<Json>(&stored).unwrap();
+        assert!(calls.calls[0].malformed.is_some() == data["tool_calls"][0].get("malformed").is_some());
+    }
 }

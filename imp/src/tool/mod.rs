@@ -198,7 +198,8 @@ impl Tool {
     }
 
     /// A tool whose arguments are described by a JSON Schema and given as a map: one that is known at run time
-    /// only. An empty schema checks nothing.
+    /// only. An empty schema checks nothing; one that cannot be checked (its pattern is no regular expression here, its
+    /// reference leads nowhere) makes a tool that [`check`](Self::check) refuses.
     ///
     /// ```
     /// use imp::{Map, Tool};
@@ -221,12 +222,18 @@ impl Tool {
     pub fn raw<F>(
         name: impl Into<Arc<str>>,
         description: impl Into<Arc<str>>,
-        schema: Json,
+        mut schema: Json,
         function: impl Fn(Map) -> F + Send + Sync + 'static,
     ) -> Self
     where
         F: Future<Output: ToolReturn> + Send + 'static,
     {
+        if let Json::Object(schema) = &mut schema {
+            // Providers want it said.
+            if schema.contains_key("properties") && !schema.contains_key("type") {
+                schema.insert("type".to_owned(), "object".into());
+            }
+        }
         let run = move |arguments: &Map| {
             let future = function(arguments.clone());
             Ok(started(async move { future.await.into_result() }))
@@ -285,6 +292,8 @@ impl Tool {
 
     /// The same tool with a limit to how long one call may take; none by default. The function's future is
     /// dropped then, and the model reads that the call may have been carried out.
+    ///
+    /// The time is kept by a thread that sleeps as long as a call is waited for, so no runtime is needed.
     pub fn timeout(mut self, limit: Duration) -> Self {
         Arc::make_mut(&mut self.0).timeout = Some(limit);
         self

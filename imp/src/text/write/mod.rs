@@ -4,6 +4,7 @@ mod data;
 mod escape;
 mod json;
 mod parts;
+mod python;
 mod tools;
 mod top;
 mod value;
@@ -108,9 +109,9 @@ impl<'a> FieldWriter<'a> {
             escape,
             tag: "",
             presence: Presence::Absent,
-            not_finite: NotFinite::Written,
             parts: None,
             captured: None,
+            not_finite: NotFinite::Written,
         }
     }
 
@@ -214,7 +215,7 @@ impl<'a> FieldWriter<'a> {
             self.capture(value.clone());
             return Ok(());
         }
-        let listed = if self.tree.own { tools::listed(self.tree, value) } else { None };
+        let listed = if self.tree.own { tools::listed(self.tree, value, self.dialect) } else { None };
         let value = listed.as_ref().unwrap_or(value);
         if self.form == Form::Xml && self.not_finite != NotFinite::Written && !is_finite(value, 0) {
             return Err(not_finite());
@@ -281,7 +282,8 @@ impl<'a> FieldWriter<'a> {
         self.presence = Presence::Present;
         // Code is its source, without the fence that a model or a file put around it (§2.1).
         let is_code = matches!(self.tree.present(&self.tree.root).kind, Kind::Code { .. });
-        let text = if is_code { crate::code::without_fence(text) } else { text };
+        let is_answer = (self.dialect == Dialect::Plain).then_some(self.not_finite != NotFinite::Written);
+        let text = if is_code { crate::code::shown(text, is_answer) } else { text };
         let is_bare = self.tree.is_bare_text();
         // DSPy quotes nothing; where its prompts are not asked for to the byte, a choice that would be lost is.
         let is_choice = matches!(self.tree.present(&self.tree.root).kind, Kind::Choice(_));
