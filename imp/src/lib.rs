@@ -40,6 +40,9 @@
 //! | give an image, a recording, a document | [`Image`], [`Audio`], [`File`] |
 //! | ask for source code | [`Code`], [`language`] |
 //! | let a model call functions | [`Tool`], [`macro@tool`], [`ToolSet`], [`ToolCalls`] |
+//! | remember a conversation | [`History`], [`Turn`] |
+//! | say who speaks | [`name`] |
+//! | change the words of a prompt | [`FormatOptions`] and its renderers |
 //! | choose a model, or bring your own | [`OpenAi`], [`LanguageModel`], [`lm`] |
 //! | test without a model | [`Script`] |
 //! | see what went wrong | [`Error`], [`ParseError`], [`FormatError`], [`SpecError`], [`LmError`] |
