@@ -290,6 +290,52 @@ fn row_108_calls_without_ids() {
     assert_eq!(said[1..], ["assistant:  + lookup({})#call_lookup", "tool#call_lookup: y", "assistant: x"]);
 }
 
+/// An id that is there twice in one turn would leave a provider guessing.
+#[test]
+fn repeated_ids_in_one_turn() {
+    let twice = calls(
+        &[
+            ("c1", "look", json!({ "at": 1 })),
+            ("c1", "look", json!({ "at": 2 })),
+            ("c1_2", "look", json!({})),
+        ],
+        &[("c1", "look", json!("one")), ("c1", "look", json!("two")), ("c1_2", "look", json!("three"))],
+    );
+    assert_eq!(
+        chat(&qa(), &[Turn::new().tool_calls(twice)], &FormatOptions::new()),
+        [
+            "assistant:  + look({\"at\":1})#c1 + look({\"at\":2})#c1_2 + look({})#c1_2_2",
+            "tool#c1: one",
+            "tool#c1_2: two",
+            "tool#c1_2_2: three",
+        ]
+    );
+}
+
+/// Ten thousand calls in one turn take no longer than their number.
+#[test]
+fn many_calls_in_one_turn() {
+    let (mut many, count) = (ToolCalls::default(), 10_000);
+    many.calls = (0..count).map(|_| ToolCall::new("", "look", imp::Map::new())).collect();
+    many.results = Some((0..10_000).map(|at| ToolResult::new("", "look", at)).collect());
+    let sent = sent(&Chat::new(), &qa(), &[Turn::new().tool_calls(many)], &FormatOptions::new());
+    assert_eq!(sent.len(), count + 1);
+    let last = &sent[count];
+    assert_eq!((last.tool_call_id.as_deref(), &*last.text()), (Some("call_look_10000"), "9999"));
+}
+
+/// The loop's steps are the same in DSPy's words.
+#[test]
+fn a_loop_in_the_other_dialect() {
+    let turns = [turn(&json!({ "question": "q" }))
+        .thought("checking")
+        .tool_calls(calls(&[("c1", "lookup", json!({}))], &[("c1", "lookup", json!("x"))]))];
+    let dspy = Chat::new().dialect(imp::Dialect::Dspy);
+    let options = FormatOptions::new().guidance(submit_loop());
+    let said = transcript(&sent(&dspy, &step("next_thought"), &turns, &options));
+    assert_eq!(said[1..], ["assistant: checking + lookup({})#c1", "tool#c1: x"]);
+}
+
 #[test]
 fn row_109_a_loop_with_submit_sees_it_as_recorded() {
     let turns = [turn(&json!({ "question": "q" })).tool_calls(calls(

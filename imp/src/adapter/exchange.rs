@@ -1,10 +1,13 @@
 //! The tool calls of a stored turn and their results, in whatever shape they were stored.
 
+use std::collections::{HashMap, VecDeque};
+use std::sync::LazyLock;
+
 use crate::adapter::Adapter;
 use crate::adapter::history::{push_value, with_label};
 use crate::adapter::options::FormatOptions;
 use crate::adapter::renderer::ToolResultContext;
-use crate::error::FormatError;
+use crate::error::{FormatError, SpecError};
 use crate::fields::Fields;
 use crate::history::{CALLS, RESULTS, Turn};
 use crate::message::{Content, Message, Part, ToolCall};
@@ -73,30 +76,28 @@ impl Exchange {
     pub(crate) fn paired(self) -> Self {
         let mut results: Vec<Option<ToolResult>> =
             self.results.unwrap_or_default().into_iter().map(Some).collect();
-        let mut calls: Vec<ToolCall> = Vec::new();
-        let mut paired = Vec::new();
-        let mut take = |fits: &dyn Fn(&ToolResult) -> bool| {
-            results.iter_mut().find(|result| result.as_ref().is_some_and(fits)).and_then(Option::take)
+        // The places of the results of each id and, where they have none, of each tool.
+        let mut places: HashMap<(String, String), VecDeque<usize>> = HashMap::new();
+        for (at, result) in results.iter().enumerate() {
+            let Some(result) = result else { continue };
+            let name = if result.call_id.is_empty() { result.name.clone() } else { String::new() };
+            places.entry((result.call_id.clone(), name)).or_default().push_back(at);
+        }
+        let mut take = |id: &str, name: &str| {
+            let at = places.get_mut(&(id.to_owned(), name.to_owned()))?.pop_front()?;
+            results.get_mut(at)?.take()
         };
+        let (mut calls, mut paired) = (Vec::new(), Vec::new());
+        let mut taken = HashMap::new();
         for mut call in self.calls {
             let found = if call.id.is_empty() {
-                take(&|result| {
-                    result.call_id.is_empty() && (result.name == call.name || result.name.is_empty())
-                })
+                take("", &call.name).or_else(|| take("", ""))
             } else {
-                take(&|result| result.call_id == call.id)
+                take(&call.id, "")
             };
             let Some(mut result) = found else { continue };
-            let is_taken = |id: &str| calls.iter().any(|other| other.id == id);
-            if call.id.is_empty() || is_taken(&call.id) {
-                let base = if call.id.is_empty() { format!("call_{}", call.name) } else { call.id };
-                let mut numbers = 2..;
-                let mut id = base.clone();
-                while is_taken(&id) {
-                    id = format!("{base}_{}", numbers.next().unwrap_or(0));
-                }
-                call.id = id;
-            }
+            let base = if call.id.is_empty() { format!("call_{}", call.name) } else { call.id };
+            call.id = distinct(&base, &mut taken);
             result.call_id.clone_from(&call.id);
             calls.push(call);
             paired.push(result);
@@ -118,6 +119,18 @@ impl Exchange {
         let calls = Value::List(self.calls.iter().map(call).collect());
         if is_list { calls } else { Value::Map(Map::from([(CALLS, calls)])) }
     }
+}
+
+/// An id that no call before has: the id itself, or with a number behind it.
+fn distinct(base: &str, taken: &mut HashMap<String, usize>) -> String {
+    let mut id = base.to_owned();
+    while taken.contains_key(&id) {
+        let count = taken.entry(base.to_owned()).or_insert(1);
+        *count += 1;
+        id = format!("{base}_{count}");
+    }
+    taken.insert(id.clone(), 1);
+    id
 }
 
 /// A call in any of the shapes that models and providers have for it (Imp §14.9).
@@ -254,10 +267,12 @@ impl<A: Adapter + ?Sized> Results<'_, A> {
     }
 
     fn section(&self, value: Value) -> Result<String, FormatError> {
-        let field = FieldSpec::new(RESULTS, serde_json::json!(true), Vec::new(), None)?;
+        static FIELD: LazyLock<Result<FieldSpec, SpecError>> =
+            LazyLock::new(|| FieldSpec::new(RESULTS, serde_json::json!(true), Vec::new(), None));
+        let field = FIELD.as_ref().map_err(Clone::clone)?;
         let mut out = String::new();
         let record = Fields::from([(RESULTS, value)]);
-        self.adapter.section(&field, &record, 0, &mut out)?;
+        self.adapter.section(field, &record, 0, &mut out)?;
         Ok(out)
     }
 }

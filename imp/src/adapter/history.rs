@@ -96,7 +96,7 @@ pub(crate) fn demo<A: Adapter + ?Sized>(
     messages.push(Message::user(user));
     match &exchange {
         Some(exchange) if turns.is_native && has_calls => {
-            turns.native(&step, &exchange.clone().paired(), &mut messages)?;
+            turns.native(&step, exchange.clone(), &mut messages)?;
         }
         _ if turns.adapter.has_plain_turns(options) => {
             turns.say(&step, turns.said(&step), &mut messages);
@@ -139,9 +139,9 @@ impl<'a, A: Adapter + ?Sized> Turns<'a, A> {
         let step = Step { turn, spec: self.spec, guidance: self.guidance, exchange: exchange.as_ref() };
         self.asked(&step, messages)?;
         match &exchange {
-            Some(exchange) if self.is_native && self.is_plain() => {
-                let exchange = exchange.clone().paired();
-                self.native(&step, &exchange, messages)?;
+            // A loop's steps are what the provider saw, in either dialect.
+            Some(exchange) if self.is_native && (self.is_plain() || self.guidance.is_some()) => {
+                self.native(&step, exchange.clone(), messages)?;
             }
             Some(exchange) if self.is_native => self.native_as_dspy(&step, exchange, messages)?,
             Some(exchange) => self.written(&step, exchange, messages)?,
@@ -193,11 +193,9 @@ impl<'a, A: Adapter + ?Sized> Turns<'a, A> {
     /// The assistant's message of a turn, with what the turn keeps for it.
     fn assistant(&self, step: &Step<'_>, content: String) -> Message {
         let mut message = self.named(Message::assistant(content), step, ASSISTANT_NAME);
-        if self.is_plain() {
-            let (reasoning, details) = step.turn.kept_reasoning();
-            message.reasoning_content = reasoning.map(str::to_owned);
-            message.reasoning_details = details.cloned();
-        }
+        let (reasoning, details) = step.turn.kept_reasoning();
+        message.reasoning_content = reasoning.map(str::to_owned);
+        message.reasoning_details = details.cloned();
         message
     }
 
@@ -286,12 +284,13 @@ impl<'a, A: Adapter + ?Sized> Turns<'a, A> {
     fn native(
         &self,
         step: &Step<'_>,
-        exchange: &Exchange,
+        exchange: Exchange,
         messages: &mut Vec<Message>,
     ) -> Result<(), FormatError> {
+        let exchange = exchange.paired();
         let (exchange, answer) = match self.guidance {
             Some(guidance) if guidance.submit.is_none() => without_submit(exchange),
-            _ => (exchange.clone(), None),
+            _ => (exchange, None),
         };
         let mut content = match self.guidance {
             Some(_) => self.escaped(said_beside(step)),
@@ -410,19 +409,22 @@ fn said_beside(step: &Step<'_>) -> String {
     }
 }
 
-/// The exchange without its calls of `submit`, and the answer of the last one that was accepted.
-fn without_submit(exchange: &Exchange) -> (Exchange, Option<String>) {
-    let mut rest = exchange.clone();
-    let accepted =
-        |id: &str| exchange.results.iter().flatten().any(|result| result.call_id == id && !result.is_error);
-    let is_submit = |id: &str| exchange.calls.iter().any(|call| call.id == id && call.name == SUBMIT);
-    let last = exchange.calls.iter().rfind(|call| call.name == SUBMIT && accepted(&call.id));
-    rest.calls.retain(|call| call.name != SUBMIT);
-    if let Some(results) = &mut rest.results {
-        results.retain(|result| !is_submit(&result.call_id));
+/// The exchange without its calls of `submit`, and the answer of the last one that was accepted. Every call has
+/// its result, in order.
+fn without_submit(exchange: Exchange) -> (Exchange, Option<String>) {
+    let mut last = None;
+    let (mut calls, mut results) = (Vec::new(), Vec::new());
+    for (call, result) in exchange.calls.into_iter().zip(exchange.results.unwrap_or_default()) {
+        if call.name != SUBMIT {
+            calls.push(call);
+            results.push(result);
+        } else if !result.is_error {
+            last = Some(answer(&call.arguments));
+        }
     }
-    rest.orphans.retain(|result| result.name != SUBMIT);
-    (rest, last.map(|call| answer(&call.arguments)))
+    let mut orphans = exchange.orphans;
+    orphans.retain(|result| result.name != SUBMIT);
+    (Exchange { calls, results: Some(results), orphans }, last)
 }
 
 /// The arguments of a submit as an answer: the one text, else compact JSON.
