@@ -41,6 +41,9 @@
 //! | ask for source code | [`Code`], [`language`] |
 //! | take a model's own reasoning or sources | [`Reasoning`], [`Citations`], [`NativeOutput`] |
 //! | let a model call functions | [`Tool`], [`macro@tool`], [`ToolSet`], [`ToolCalls`] |
+//! | remember a conversation | [`History`], [`Turn`] |
+//! | say who speaks | [`name`] |
+//! | change the words of a prompt | [`FormatOptions`] and its renderers |
 //! | choose a model, or bring your own | [`OpenAi`], [`LanguageModel`], [`lm`] |
 //! | test without a model | [`Script`] |
 //! | see what went wrong | [`Error`], [`ParseError`], [`FormatError`], [`SpecError`], [`LmError`] |
@@ -87,6 +90,7 @@ mod variants;
 
 pub mod language;
 pub mod lm;
+pub mod name;
 
 #[doc(hidden)]
 pub mod __private;
@@ -94,13 +98,16 @@ pub mod __private;
 pub use adapter::Adapter;
 pub use adapter::chat::Chat;
 pub use adapter::demo::Demo;
+pub use adapter::guidance::{Guidance, LoopLayout};
+pub use adapter::history::UNSENT_NOTE;
 pub use adapter::json::Json;
-pub use adapter::options::{FormatOptions, Missing, OutputForm};
+pub use adapter::options::{AgentLine, FormatOptions, Missing, OutputForm};
 pub use adapter::read::{Ending, HowRead, RawReply, Read, Syntax, read_with};
 pub use adapter::record::{
     Describe, FieldReader, InputType, Inputs, OutputSignature, OutputType, Outputs, PartOf, Record, Section,
     Signature,
 };
+pub use adapter::renderer::{NoteContext, OutputContext, SectionContext, SystemContext, ToolResultContext};
 pub use adapter::single_field::SingleField;
 pub use adapter::two_step::TwoStepPrompt;
 pub use adapter::typed::read_reply;
@@ -114,7 +121,7 @@ pub use error::{
 };
 pub use field::Field;
 pub use fields::Fields;
-pub use history::History;
+pub use history::{History, Turn};
 #[doc = include_str!("derive.md")]
 pub use imp_derive::Signature;
 #[doc = include_str!("tool.md")]
@@ -145,6 +152,9 @@ pub use tool_definition::{ToolDefinition, ToolDefinitionError};
 pub use tool_failure::{ArgumentError, Denial, ToolFailure};
 pub use types::AnswerShape;
 pub use value::{Map, Value};
+
+#[doc = include_str!("../docs/how-a-reply-is-read.md")]
+pub mod how_a_reply_is_read {}
 
 /// The README's programs are tests.
 #[cfg(doctest)]

@@ -58,6 +58,15 @@ pub struct FieldSpec {
 #[derive(Default)]
 pub(crate) struct Rendered {
     slots: [OnceLock<Arc<str>>; Slot::COUNT],
+    /// The signature without its histories, if it has any.
+    visible: OnceLock<Option<Box<Visible>>>,
+}
+
+/// A signature without its histories: what a prompt describes and shows as sections.
+pub(crate) struct Visible {
+    pub(crate) spec: SignatureSpec,
+    /// The place of each of its inputs among all.
+    pub(crate) places: Vec<usize>,
 }
 
 /// A static text of an adapter in a dialect.
@@ -224,7 +233,35 @@ impl SignatureSpec {
     }
 }
 
+impl SignatureSpec {
+    /// The signature without its histories; `None` if it has none.
+    pub(crate) fn visible(&self) -> Option<&Visible> {
+        let visible = self.rendered.visible.get_or_init(|| {
+            let shown = self.inputs.iter().enumerate().filter(|(_, field)| !field.is_history());
+            let (places, inputs): (Vec<usize>, Vec<_>) = shown.map(|(at, field)| (at, field.clone())).unzip();
+            (places.len() < self.inputs.len())
+                .then(|| Box::new(Visible { spec: SignatureSpec { inputs, ..self.clone() }, places }))
+        });
+        visible.as_deref()
+    }
+
+    /// Whether a field on either side has that name.
+    pub(crate) fn declares(&self, name: &str) -> bool {
+        self.inputs.iter().chain(&self.outputs).any(|field| field.name == name)
+    }
+}
+
 impl FieldSpec {
+    /// Whether the field holds a conversation.
+    pub(crate) fn is_history(&self) -> bool {
+        matches!(self.tree.present(&self.tree.root).kind, Kind::History)
+    }
+
+    /// Whether the field holds tool calls.
+    pub(crate) fn is_tool_calls(&self) -> bool {
+        self.tree.is_tool_calls()
+    }
+
     /// The name in prompts and replies.
     pub fn name(&self) -> &str {
         &self.name

@@ -5,6 +5,7 @@ use std::ops::{Deref, DerefMut};
 use crate::adapter::Adapter;
 use crate::adapter::beside::Beside;
 use crate::adapter::complete::complete_beside;
+use crate::adapter::left_out;
 use crate::adapter::record::{FieldReader, Outputs, Section};
 use crate::adapter::salvage;
 use crate::error::{ParseError, ParseErrorKind};
@@ -156,6 +157,10 @@ impl<O> DerefMut for Read<O> {
 /// 4. If `parse` refuses, the same text is read once more leniently, and taken only if every required output
 ///    has exactly one reading and the reply is whole.
 ///
+/// A reply that `parse` accepts is refused if it would leave an output at its default which the reply gives under a mark
+/// that is not quite its own, as `[[ ## Note ## ]]` is not that of `note`. Every shape is on the page
+/// [How a reply is read](crate::how_a_reply_is_read).
+///
 /// ```
 /// use imp::{Chat, Fields, HowRead, SignatureSpec, Syntax, read_with};
 ///
@@ -205,7 +210,16 @@ pub(crate) fn read_beside<O: Outputs, A: Adapter + ?Sized>(
     if ending == Ending::CutOff && !is_whole(syntax, spec, text, ended, sections.is_ok()) {
         return Err(fail(cut_off(adapter, spec, text, sections, beside)));
     }
-    let exact = sections.and_then(|sections| complete_beside(adapter, spec, text, &sections, beside));
+    let exact = match sections {
+        Ok(sections) => match complete_beside(adapter, spec, text, &sections, beside) {
+            Ok(outputs) => match left_out::error(adapter, spec, text, &sections) {
+                None => Ok(outputs),
+                Some(error) => return Err(fail(error)),
+            },
+            Err(error) => Err(error),
+        },
+        Err(error) => Err(error),
+    };
     let (outputs, how) = match exact {
         Ok(outputs) => {
             let how = if text.len() == whole.len() { HowRead::Exact } else { HowRead::Trimmed };

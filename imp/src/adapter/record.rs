@@ -12,6 +12,7 @@ use serde_json::Value as Json;
 use crate::dialect::Dialect;
 use crate::error::{FieldFailure, SpecError, WriteError};
 use crate::fields::Fields;
+use crate::history::USER_NAME;
 use crate::meta::{RecordMeta, Side, schema_for};
 use crate::spec::{FieldSpec, SignatureSpec};
 use crate::text::read::{self, ReadError, ReadOptions, Source};
@@ -38,6 +39,12 @@ pub trait Record {
         false
     }
 
+    /// The name of the participant whose inputs these are, beside the fields: the key `user_name` of
+    /// [`Fields`](crate::Fields). A signature that declares a field of that name does not ask. The default is none.
+    fn user_name(&self) -> Option<&str> {
+        None
+    }
+
     /// The names under which values are given, where they are not known to be the signature's: an error
     /// about a missing value says which of them are no fields. The default is none.
     fn given_names(&self) -> Vec<&str> {
@@ -60,6 +67,10 @@ impl Record for Answer<'_> {
 
     fn given_names(&self) -> Vec<&str> {
         self.0.given_names()
+    }
+
+    fn user_name(&self) -> Option<&str> {
+        self.0.user_name()
     }
 }
 
@@ -400,6 +411,10 @@ impl Record for Fields {
         }
         out.absent();
         Ok(())
+    }
+
+    fn user_name(&self) -> Option<&str> {
+        self.get(USER_NAME)?.as_str()
     }
 
     fn given_names(&self) -> Vec<&str> {

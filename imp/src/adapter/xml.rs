@@ -7,11 +7,12 @@ use std::sync::Arc;
 use crate::adapter::chat::is_prose;
 use crate::adapter::field_list::field_list;
 use crate::adapter::json::Json;
+use crate::adapter::messages::Shown;
 use crate::adapter::options::{FormatOptions, Missing};
 use crate::adapter::read::Syntax;
 use crate::adapter::record::{Answer, FieldReader, Record, Section};
 use crate::adapter::typed::typed_methods;
-use crate::adapter::{Adapter, assembly, complete};
+use crate::adapter::{Adapter, assembly, complete, messages};
 use crate::dialect::Dialect;
 use crate::error::{FieldFailure, FormatError, ParseError, ParseErrorKind};
 use crate::message::{Message, Text};
@@ -189,7 +190,7 @@ impl Adapter for Xml {
         spec.rendered.get(slot, render).into()
     }
 
-    /// The element of an input, whose value is not escaped (Imp §11).
+    /// The element of an input, whose value is not escaped (Imp §11), unless it would end its element.
     fn section(
         &self,
         field: &FieldSpec,
@@ -197,7 +198,16 @@ impl Adapter for Xml {
         index: usize,
         out: &mut String,
     ) -> Result<Presence, FormatError> {
-        element(&field.name, out, |out| assembly::value(self, field, record, index, out))
+        element(&field.name, out, |out| {
+            let start = out.len();
+            let presence = assembly::value(self, field, record, index, out)?;
+            if self.dialect == Dialect::Plain
+                && ends_element(out.get(start..).unwrap_or_default(), &field.name)
+            {
+                xml::escape(out, start, xml::push_text);
+            }
+            Ok(presence)
+        })
     }
 
     fn assistant_content(
@@ -256,11 +266,14 @@ impl Adapter for Xml {
         &self,
         spec: &SignatureSpec,
         inputs: &dyn Record,
-        _: &FormatOptions,
+        options: &FormatOptions,
     ) -> Result<Option<Message>, FormatError> {
-        assembly::check_inputs(self, spec, inputs)?;
-        let requirements = self.output_requirements(spec);
-        Ok(Some(Message::user(self.user_content(spec, inputs, "", &requirements)?)))
+        messages::check_inputs(self, spec, inputs)?;
+        let shown = Shown::of(spec, inputs);
+        let requirements = self.output_requirements(shown.spec);
+        let content =
+            assembly::rendered_user_content(self, shown.spec, &shown, ("", &requirements), options)?;
+        Ok(Some(messages::asked(content, spec, inputs, options)))
     }
 
     fn fallback(&self) -> Option<Arc<dyn Adapter>> {
@@ -485,6 +498,14 @@ fn dspy_leaf(tree: &TypeTree, text: &str) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// Whether a text has the closing tag of the element `name`, in any case.
+fn ends_element(text: &str, name: &str) -> bool {
+    memchr::memmem::find_iter(text.as_bytes(), b"</").any(|at| {
+        let tag = text.get(at + 2..).map(|rest| rest.trim_start_matches(scan::is_blank));
+        tag.and_then(|tag| tag.get(..name.len())).is_some_and(|tag| tag.eq_ignore_ascii_case(name))
+    })
 }
 
 /// Writes `<name>`, a line each for what `write` writes, and `</name>`; nothing for a field without a value.

@@ -42,6 +42,13 @@ macro_rules! program_methods {
                 self
             }
 
+            /// How requests are formatted: renderers, names, what is left out. The demos of `options` stand behind the
+            /// program's own; everything else replaces what was set before.
+            pub fn options(mut self, options: $crate::FormatOptions) -> Self {
+                self.program = self.program.options(options);
+                self
+            }
+
             /// Whether a reply that cannot be read is asked for once more through the adapter's fallback, which
             /// for [`Chat`](crate::Chat) is [`Json`](crate::Json) (Imp §13.7). The default is yes. If that reply cannot be
             /// read either, the first error is returned.

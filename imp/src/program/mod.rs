@@ -102,6 +102,7 @@ pub(crate) struct Overrides {
     retries: Option<usize>,
     fallback: Option<bool>,
     salvage: Option<bool>,
+    user_name: Option<String>,
 }
 
 impl Program {
@@ -167,6 +168,15 @@ impl Program {
 
     pub(crate) fn demo(self, demo: Demo) -> Self {
         self.changed(|program| program.options.demos.push(demo))
+    }
+
+    /// Other options; the demos that they have stand behind the program's.
+    pub(crate) fn options(self, options: FormatOptions) -> Self {
+        self.changed(|program| {
+            let mut demos = std::mem::take(&mut program.options.demos);
+            demos.extend(options.demos.iter().cloned());
+            program.options = FormatOptions { demos, ..options };
+        })
     }
 
     pub(crate) fn config(mut self, config: Config) -> Self {
@@ -270,7 +280,8 @@ impl Program {
             config = with_effort(config);
         }
         let salvage = overrides.salvage.unwrap_or(self.salvage);
-        let turn = Turn { asked, inputs, config, capabilities: self.lm.capabilities(), salvage };
+        let capabilities = self.lm.capabilities();
+        let turn = Turn { asked, inputs, config, capabilities, salvage, user_name: overrides.user_name };
         let mut usage = Usage::default();
 
         let main = asked.main.adapter.name();
@@ -437,14 +448,17 @@ struct Turn<'t> {
     config: Config,
     capabilities: Capabilities,
     salvage: bool,
+    user_name: Option<String>,
 }
 
 impl Turn<'_> {
     fn request(&self, formatter: &Formatter) -> Result<Request, FormatError> {
         let Turn { asked, config, .. } = self;
         let inputs = WithDefaults(self.inputs);
+        let named = self.user_name.as_ref().map(|name| asked.options.clone().user_name(name));
+        let options = named.as_ref().unwrap_or(asked.options);
         let request = |inputs: &dyn Record| {
-            formatter.request(asked.spec, inputs, asked.options, config.clone(), self.capabilities)
+            formatter.request(asked.spec, inputs, options, config.clone(), self.capabilities)
         };
         match asked.native {
             Some(native) => {
@@ -520,5 +534,9 @@ impl Record for WithDefaults<'_> {
 
     fn is_complete(&self) -> bool {
         self.0.is_complete()
+    }
+
+    fn user_name(&self) -> Option<&str> {
+        self.0.user_name()
     }
 }

@@ -64,6 +64,7 @@ impl Native {
             *demo = Demo {
                 inputs: Arc::new(Kept { record: demo.inputs.clone(), places: inputs.clone() }),
                 outputs: Arc::new(Kept { record: demo.outputs.clone(), places: outputs.clone() }),
+                fields: demo.fields.clone(),
             };
         }
         Some(Native { spec: formatted, options, inputs, tools, calls })
@@ -201,6 +202,10 @@ impl<R: AsRecord> Record for Kept<R> {
 
     fn is_complete(&self) -> bool {
         self.record.as_record().is_complete()
+    }
+
+    fn user_name(&self) -> Option<&str> {
+        self.record.as_record().user_name()
     }
 }
 

@@ -192,7 +192,7 @@ impl Reduced {
         let mut options = options.clone();
         for demo in &mut options.demos {
             let outputs = Arc::new(Kept { outputs: demo.outputs.clone(), places: kept.clone() });
-            *demo = Demo { inputs: demo.inputs.clone(), outputs };
+            *demo = Demo { inputs: demo.inputs.clone(), outputs, fields: demo.fields.clone() };
         }
         let anew = |formatter: &Formatter| Formatter::new(formatter.adapter.clone());
         Some(Reduced { spec, places, options, main: anew(main), fallback: fallback.map(anew) })
