@@ -521,25 +521,21 @@ impl Types {
         let mut seen = BTreeSet::new();
         let mut open = references(&schema);
         let mut root = schema;
-        if let [name] = open.as_slice()
-            && root.as_object().is_some_and(|map| map.len() == 1 && map.contains_key("$ref"))
-            && let Some(named) = self.named.get(name)
-        {
+        let alone = root.as_object().is_some_and(|map| map.len() == 1 && map.contains_key("$ref"));
+        let only = open.first().filter(|_| alone && open.len() == 1);
+        if let Some(named) = only.and_then(|name| self.named.get(name)) {
             root = named.schema.clone();
             open = references(&root);
         }
         open.reverse();
         while let Some(name) = open.pop() {
-            if let Some(named) = self.named.get(&name)
-                && seen.insert(name.clone())
-            {
+            let Some(named) = self.named.get(&name) else { continue };
+            if seen.insert(name.clone()) {
                 open.extend(references(&named.schema).into_iter().rev());
                 defs.insert(name, named.schema.clone());
             }
         }
-        if let Json::Object(map) = &mut root
-            && !defs.is_empty()
-        {
+        if let Some(map) = root.as_object_mut().filter(|_| !defs.is_empty()) {
             map.insert("$defs".to_owned(), Json::Object(defs));
         }
         root
@@ -952,9 +948,8 @@ fn field_json(field: &FieldSpec, text_field: bool) -> Json {
             constraints.map(|(bound, value)| json!([bound.to_string(), encode(value)])).collect();
         map.insert("constraints".to_owned(), constraints.into());
     }
-    if let Some(shape) = field.answer_shape
-        && let Some((word, _)) = SHAPES.iter().find(|(_, known)| *known == shape)
-    {
+    let shape = field.answer_shape.and_then(|shape| SHAPES.iter().find(|(_, known)| *known == shape));
+    if let Some((word, _)) = shape {
         map.insert("answer_shape".to_owned(), (*word).into());
     }
     if !field.aliases.is_empty() {
@@ -1299,9 +1294,8 @@ mod tests {
                     }
                     None => format!("\n{{{}}}\n\n", field.name),
                 });
-                if let Some(request) = messages.as_array().unwrap().last().unwrap()["content"].as_str()
-                    && request.contains("\n\nRespond with the")
-                {
+                let request = messages.as_array().unwrap().last().unwrap()["content"].as_str();
+                if let Some(request) = request.filter(|text| text.contains("\n\nRespond with the")) {
                     let reminder = Dialect::Dspy.reminder(&field.tree);
                     let reminder = reminder.map(|text| format!(" ({text})")).unwrap_or_default();
                     let part = format!("`[[ ## {} ## ]]`{reminder},", field.name);
