@@ -117,23 +117,6 @@ impl Serialize for Body<'_> {
     }
 }
 
-/// A name as providers take it: what is no letter, digit, `_` or `-` becomes one `_`, and 64 characters are kept.
-/// `None` if nothing is left; a name is never worth a refused request.
-fn legal_name(name: &str) -> Option<String> {
-    let mut legal = String::new();
-    for c in name.chars() {
-        if c.is_ascii_alphanumeric() || c == '-' {
-            legal.push(c);
-        } else if !legal.ends_with('_') || c == '_' {
-            legal.push('_');
-        }
-        if legal.len() == 64 {
-            break;
-        }
-    }
-    legal.bytes().any(|byte| byte != b'_').then_some(legal)
-}
-
 #[derive(Serialize)]
 struct StreamOptions {
     include_usage: bool,
@@ -248,11 +231,10 @@ impl Serialize for OneMessage<'_> {
                 map.serialize_entry("content", &parts)?;
             }
         }
-        if let Some(name) = &message.name {
-            // A tool message has no name here: the call it answers has it.
-            if let Some(name) = legal_name(name).filter(|_| self.names && message.role != Role::Tool) {
-                map.serialize_entry("name", &name)?;
-            }
+        // A tool message has no name here: the call it answers has it. A name is passed through as it is given (Imp §7.8).
+        let name = message.name.as_deref().filter(|name| !name.is_empty());
+        if let Some(name) = name.filter(|_| self.names && message.role != Role::Tool) {
+            map.serialize_entry("name", name)?;
         }
         if !self.sent.calls.is_empty() {
             map.serialize_entry("tool_calls", &self.sent.calls)?;
@@ -341,9 +323,9 @@ mod tests {
             (Message::system("s"), json!({"role": "system", "content": "s"})),
             (
                 Message::user("").named("Zoë from Oban"),
-                json!({"role": "user", "content": "", "name": "Zo_from_Oban"}),
+                json!({"role": "user", "content": "", "name": "Zoë from Oban"}),
             ),
-            (Message::user("").named("ぞえ"), json!({"role": "user", "content": ""})),
+            (Message::user("").named(""), json!({"role": "user", "content": ""})),
             (
                 Message::assistant("ok").named("bot"),
                 json!({"role": "assistant", "content": "ok", "name": "bot"}),
