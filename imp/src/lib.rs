@@ -79,6 +79,7 @@ mod variants;
 
 pub mod language;
 pub mod lm;
+pub mod name;
 
 #[doc(hidden)]
 pub mod __private;
@@ -86,13 +87,15 @@ pub mod __private;
 pub use adapter::Adapter;
 pub use adapter::chat::Chat;
 pub use adapter::demo::Demo;
+pub use adapter::guidance::{Guidance, LoopLayout};
 pub use adapter::json::Json;
-pub use adapter::options::{FormatOptions, Missing, OutputForm};
+pub use adapter::options::{AgentLine, FormatOptions, Missing, OutputForm};
 pub use adapter::read::{Ending, HowRead, RawReply, Read, Syntax, read_with};
 pub use adapter::record::{
     Describe, FieldReader, InputType, Inputs, OutputSignature, OutputType, Outputs, PartOf, Record, Section,
     Signature,
 };
+pub use adapter::renderer::{NoteContext, OutputContext, SectionContext, SystemContext, ToolResultContext};
 pub use adapter::single_field::SingleField;
 pub use adapter::two_step::TwoStepPrompt;
 pub use adapter::typed::read_reply;
@@ -105,7 +108,7 @@ pub use error::{
 };
 pub use field::Field;
 pub use fields::Fields;
-pub use history::History;
+pub use history::{History, Turn};
 #[doc = include_str!("derive.md")]
 pub use imp_derive::Signature;
 pub use lm::{

@@ -317,6 +317,26 @@ pub(crate) fn part(name: &str, map: Map) -> Option<Part> {
     }
 }
 
+/// The name of a part's type and its entries: what [`part`] makes a part of. None for a text.
+pub(crate) fn entries(part: &Part) -> Option<(&'static str, Map)> {
+    let map = |entries: &[(&str, Option<&str>)]| {
+        entries.iter().filter_map(|(key, text)| Some((*key, (*text)?))).collect::<Map>()
+    };
+    match part {
+        Part::Text(_) => None,
+        Part::Image(image) => {
+            Some((IMAGE, map(&[("url", Some(image.url())), ("detail", image.detail_level())])))
+        }
+        Part::Audio(audio) => {
+            Some((AUDIO, map(&[("data", Some(audio.data())), ("format", Some(audio.format()))])))
+        }
+        Part::File(file) => Some((
+            FILE,
+            map(&[("file_data", file.data()), ("file_id", file.id()), ("filename", file.filename())]),
+        )),
+    }
+}
+
 /// A file that cannot be a part of a message.
 #[derive(Debug, Clone)]
 pub struct MediaError {

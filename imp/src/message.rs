@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::blank::trim;
 use crate::media::{Audio, File, Image};
-use crate::value::Map;
+use crate::value::{Map, Value};
 
 /// Who a message is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -235,12 +235,25 @@ pub struct Message {
     pub tool_calls: Vec<ToolCall>,
     /// The id of the call that a tool message answers; none by default.
     pub tool_call_id: Option<String>,
+    /// What the model reasoned before an assistant message, for a provider that asks for it back; none by
+    /// default.
+    pub reasoning_content: Option<String>,
+    /// The provider's own record of that reasoning, as it came; none by default.
+    pub reasoning_details: Option<Value>,
 }
 
 impl Message {
     /// A message with a role and a content, and nothing else.
     pub fn new(role: Role, content: impl Into<Content>) -> Self {
-        Message { role, content: content.into(), name: None, tool_calls: Vec::new(), tool_call_id: None }
+        Message {
+            role,
+            content: content.into(),
+            name: None,
+            tool_calls: Vec::new(),
+            tool_call_id: None,
+            reasoning_content: None,
+            reasoning_details: None,
+        }
     }
 
     /// A system message.

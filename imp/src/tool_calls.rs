@@ -64,6 +64,33 @@ impl ToolResult {
     }
 }
 
+impl ToolResult {
+    /// The result as data.
+    pub(crate) fn to_map(&self) -> Map {
+        let mut map = Map::new();
+        if !self.call_id.is_empty() {
+            map.insert("call_id", self.call_id.as_str());
+        }
+        map.insert("name", self.name.as_str());
+        map.insert("value", self.value.clone());
+        map.insert("is_error", self.is_error);
+        map
+    }
+}
+
+impl ToolCall {
+    /// The call as data.
+    pub(crate) fn to_map(&self) -> Map {
+        let mut map = Map::new();
+        if !self.id.is_empty() {
+            map.insert("id", self.id.as_str());
+        }
+        map.insert("name", self.name.as_str());
+        map.insert("arguments", self.arguments.clone());
+        map
+    }
+}
+
 impl From<Vec<ToolCall>> for ToolCalls {
     fn from(calls: Vec<ToolCall>) -> Self {
         ToolCalls { calls, results: None }

@@ -69,6 +69,8 @@ pub struct FieldWriter<'a> {
     presence: Presence,
     /// Where images, audios and files go, with the text between them; nowhere by default.
     parts: Option<&'a mut Vec<Part>>,
+    /// Where the value goes instead of its text; nowhere by default.
+    capture: Option<&'a mut Option<Value>>,
     not_finite: NotFinite,
 }
 
@@ -107,6 +109,20 @@ impl<'a> FieldWriter<'a> {
             presence: Presence::Absent,
             not_finite: NotFinite::Written,
             parts: None,
+            capture: None,
+        }
+    }
+
+    /// Writes no text, but keeps the value without its Rust type.
+    pub(crate) fn capture(out: &'a mut String, tree: &'a TypeTree, value: &'a mut Option<Value>) -> Self {
+        let writer = FieldWriter::new(out, Form::Section, Dialect::Plain, tree, false);
+        FieldWriter { capture: Some(value), ..writer }
+    }
+
+    fn keep(&mut self, value: Value) {
+        self.presence = if value.is_null() { Presence::Null } else { Presence::Present };
+        if let Some(place) = self.capture.as_deref_mut() {
+            *place = Some(value);
         }
     }
 
@@ -168,6 +184,10 @@ impl<'a> FieldWriter<'a> {
     ///
     /// The value's own `Serialize` refuses, or a map has keys that are no text.
     pub fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
+        if self.capture.is_some() {
+            self.keep(to_value(value)?);
+            return Ok(());
+        }
         let dated = self.dialect == Dialect::Dspy && self.tree.dated;
         if self.form == Form::Xml || dated || self.tree.own || self.tree.parts {
             // DSPy spells dates its own way, and a serializer cannot see that a text is one; what an XML
@@ -189,6 +209,10 @@ impl<'a> FieldWriter<'a> {
     ///
     /// The value is nested too deeply.
     pub(crate) fn data(&mut self, value: &Value) -> Result<(), WriteError> {
+        if self.capture.is_some() {
+            self.keep(value.clone());
+            return Ok(());
+        }
         if self.form == Form::Xml && self.not_finite != NotFinite::Written && !is_finite(value, 0) {
             return Err(not_finite());
         }
