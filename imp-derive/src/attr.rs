@@ -3,13 +3,13 @@
 use proc_macro2::{Ident, TokenStream};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Attribute, Expr, Lit, LitStr, Path, Type, UnOp};
+use syn::{Attribute, LitStr, Path, Token, Type};
 
 use crate::case::RenameRule;
 use crate::errors::Errors;
 use crate::foreign;
+use crate::number::{length, number};
 use crate::suggest;
-use crate::types::ungroup;
 use crate::words::{self, Vocabulary};
 
 const RECORD: Vocabulary = Vocabulary {
@@ -19,6 +19,7 @@ const RECORD: Vocabulary = Vocabulary {
         ("outputs", "output"),
         ("out", "output"),
         ("instruction", "instructions"),
+        ("doc", "instructions"),
         ("description", "instructions"),
         ("desc", "instructions"),
         ("prompt", "instructions"),
@@ -27,6 +28,10 @@ const RECORD: Vocabulary = Vocabulary {
     ],
     hints: &[
         ("rename", "a struct's own name is in no prompt"),
+        ("name", "a struct's own name is in no prompt"),
+        ("inputs", "the struct that names its `output = …` is the input"),
+        ("model", "a program is given its model: `Predict::<Struct>::new(model)`"),
+        ("demos", "a program is given its demos: see `Predict`"),
         ("input", "the struct that names its `output = …` is the input"),
         ("default", "defaults are written on the fields: `#[field(default = …)]`"),
         ("text_field", "it is written on the field: `#[field(text_field)]`"),
@@ -58,6 +63,7 @@ const FIELD: Vocabulary = Vocabulary {
     aliases: &[
         ("description", "desc"),
         ("describe", "desc"),
+        ("hint", "desc"),
         ("doc", "desc"),
         ("name", "rename"),
         ("regex", "pattern"),
@@ -78,6 +84,11 @@ const FIELD: Vocabulary = Vocabulary {
         ("optional", "make the field's type an `Option`"),
         ("required", "every field is, unless its type is an `Option` or it has a `default`"),
         ("choices", "make the field's type an enum"),
+        ("enum", "make the field's type an enum"),
+        ("values", "make the field's type an enum"),
+        ("type", "the field's own type says it"),
+        ("prefix", "a field is introduced by its name: write `rename = \"…\"` for another"),
+        ("flatten", "every field of a signature has a section of its own: write the inner fields here"),
         ("one_of", "make the field's type an enum"),
         ("alias", "write `#[serde(alias = \"…\")]`"),
         ("range", "write `min = …, max = …`"),
@@ -142,6 +153,12 @@ impl RecordAttrs {
     fn word(&mut self, word: &Ident, input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<()> {
         match RECORD.resolve(word, errors) {
             Some("output") => {
+                if input.peek(Token![=]) && input.peek2(LitStr) {
+                    input.parse::<Token![=]>()?;
+                    let text: LitStr = input.parse()?;
+                    let message = format!("expected `output = {}`: a struct, without quotes", text.value());
+                    return Err(syn::Error::new(text.span(), message));
+                }
                 set(&mut self.output, word, words::value(word, "output = Struct", input)?, errors);
             }
             Some("instructions") => {
@@ -228,6 +245,13 @@ pub(crate) enum Constraint {
     Pattern,
 }
 
+impl Constraint {
+    /// Whether its value is a number.
+    pub(crate) fn is_numeric(self) -> bool {
+        !matches!(self, Constraint::AllowInfNan | Constraint::Pattern)
+    }
+}
+
 /// The value of a bound.
 pub(crate) enum BoundValue {
     Int(i128),
@@ -248,6 +272,15 @@ impl FieldAttrs {
                 errors.on(
                     attr.path(),
                     "`#[signature(…)]` belongs on the struct: on a field write `#[field(…)]`",
+                );
+            } else if let Some(role) = ["input", "output"].iter().find(|role| attr.path().is_ident(role)) {
+                // As DSPy and others have it.
+                errors.on(
+                    attr.path(),
+                    format_args!(
+                        "a field has no role of its own: inputs and outputs are two structs, and \
+                         `#[signature(output = …)]` on the input names the other; remove `#[{role}]`"
+                    ),
                 );
             }
         }
@@ -333,41 +366,6 @@ fn bound(meant: &str, word: &Ident, input: ParseStream<'_>) -> syn::Result<Bound
         }
     };
     Ok(Bound { constraint, word: word.clone(), value })
-}
-
-/// A number: a literal, which may be negative, or a constant expression.
-pub(crate) fn number(tokens: TokenStream, example: &str) -> syn::Result<BoundValue> {
-    let Ok(expr) = syn::parse2::<Expr>(tokens.clone()) else { return Ok(BoundValue::Number(tokens)) };
-    let (sign, operand) = match ungroup(&expr) {
-        Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => ("-", ungroup(&unary.expr)),
-        operand => ("", operand),
-    };
-    let Expr::Lit(literal) = operand else { return Ok(BoundValue::Number(tokens)) };
-    let wrong = || syn::Error::new_spanned(&expr, format_args!("expected a number: `{example}`"));
-    match &literal.lit {
-        Lit::Int(int) => {
-            let value = format!("{sign}{}", int.base10_digits()).parse();
-            value.map(BoundValue::Int).map_err(|_| wrong())
-        }
-        Lit::Float(float) => match format!("{sign}{}", float.base10_digits()).parse::<f64>() {
-            Ok(value) if value.is_finite() => Ok(BoundValue::Float(value)),
-            _ => Err(wrong()),
-        },
-        _ => Err(wrong()),
-    }
-}
-
-/// A length: a whole number that is not negative, or a constant expression.
-pub(crate) fn length(tokens: &TokenStream, example: &str) -> syn::Result<BoundValue> {
-    match number(tokens.clone(), example)? {
-        BoundValue::Int(value) if value < 0 => Err(not_a_length(tokens)),
-        BoundValue::Float(_) => Err(not_a_length(tokens)),
-        value => Ok(value),
-    }
-}
-
-fn not_a_length(tokens: &TokenStream) -> syn::Error {
-    syn::Error::new_spanned(tokens, "a length is a whole number from 0")
 }
 
 /// `word = choice`, also as a string: the variant that it names.

@@ -1,12 +1,18 @@
 //! Rules that look at two things at once.
 
-use proc_macro2::Span;
-use syn::GenericParam;
+use std::cmp::Ordering;
+
+use proc_macro2::{Span, TokenStream};
+use quote::ToTokens;
+use regex_lite::Regex;
 use syn::ext::IdentExt;
+use syn::{Expr, GenericParam, Lit, LitStr};
 
 use crate::ast::{Field, Origin, Record};
-use crate::attr::{Bound, BoundValue, Constraint};
+use crate::attr::{Bound, BoundValue, Constraint, Default, Set};
 use crate::errors::Errors;
+use crate::number::number;
+use crate::words;
 
 pub(crate) fn check(record: &Record<'_>, errors: &mut Errors) {
     if record.is_input() {
@@ -20,7 +26,11 @@ pub(crate) fn check(record: &Record<'_>, errors: &mut Errors) {
     }
     check_names(record, errors);
     check_name_is_free(record, errors);
-    record.fields.iter().for_each(|field| check_ranges(field, errors));
+    for field in &record.fields {
+        check_ranges(field, errors);
+        check_pattern(field, errors);
+        check_default(field, errors);
+    }
 }
 
 // `text_field` and `answer_shape` say how an answer is read: of an input nothing is read.
@@ -179,31 +189,124 @@ fn check_completed(name: &str, span: Span, errors: &mut Errors) {
 
 // A range that holds no number is a mistake.
 fn check_ranges(field: &Field<'_>, errors: &mut Errors) {
-    use Constraint::{Ge, Gt, Le, Lt, MaxLength, MinLength, MultipleOf};
     let bounds = &field.attrs.bounds;
-    for (low, high, strict) in
-        [(Ge, Le, false), (Ge, Lt, true), (Gt, Le, true), (Gt, Lt, true), (MinLength, MaxLength, false)]
-    {
-        let find = |constraint| bounds.iter().find(|bound| bound.constraint == constraint);
-        let (Some(low), Some(high)) = (find(low), find(high)) else { continue };
-        let (Some(from), Some(to)) = (constant(low), constant(high)) else { continue };
-        if from > to || (strict && from >= to) {
-            let (low, high) = (&low.word, &high.word);
-            errors.at(high.span(), format_args!("nothing satisfies both `{low}` and `{high}`: change one"));
-        }
+    if let Some((low, high)) = unsatisfied(bounds) {
+        let (low, high) = (low.word.unraw(), &high.word);
+        errors.at(
+            high.span(),
+            format_args!("nothing satisfies both `{low}` and `{}`: change one", high.unraw()),
+        );
     }
-    for bound in bounds.iter().filter(|bound| bound.constraint == MultipleOf) {
-        if constant(bound).is_some_and(|value| value <= 0.0) {
-            errors.at(bound.word.span(), "`multiple_of` needs a number above 0");
+    for bound in bounds.iter().filter(|bound| divides_nothing(bound)) {
+        errors.at(bound.word.span(), format_args!("`{}` needs a number above 0", bound.word.unraw()));
+    }
+}
+
+/// Whether it is a `multiple_of` that is written as zero or less.
+pub(crate) fn divides_nothing(bound: &Bound) -> bool {
+    bound.constraint == Constraint::MultipleOf
+        && compare(&bound.value, &BoundValue::Int(0)).is_some_and(Ordering::is_le)
+}
+
+/// The first two bounds, written as numbers, that nothing satisfies both.
+pub(crate) fn unsatisfied(bounds: &[Bound]) -> Option<(&Bound, &Bound)> {
+    use Constraint::{Ge, Gt, Le, Lt, MaxLength, MinLength};
+    let find = |constraint| bounds.iter().find(|bound| bound.constraint == constraint);
+    [(Ge, Le, false), (Ge, Lt, true), (Gt, Le, true), (Gt, Lt, true), (MinLength, MaxLength, false)]
+        .into_iter()
+        .filter_map(|(low, high, strict)| Some((find(low)?, find(high)?, strict)))
+        .find(|(low, high, strict)| match compare(&low.value, &high.value) {
+            Some(Ordering::Greater) => true,
+            Some(Ordering::Equal) => *strict,
+            _ => false,
+        })
+        .map(|(low, high, _)| (low, high))
+}
+
+#[allow(clippy::cast_precision_loss, reason = "an integer and a float beyond 2^53 are not told apart")]
+fn compare(left: &BoundValue, right: &BoundValue) -> Option<Ordering> {
+    match (left, right) {
+        (BoundValue::Int(left), BoundValue::Int(right)) => Some(left.cmp(right)),
+        (BoundValue::Int(left), BoundValue::Float(right)) => (*left as f64).partial_cmp(right),
+        (BoundValue::Float(left), BoundValue::Int(right)) => left.partial_cmp(&(*right as f64)),
+        (BoundValue::Float(left), BoundValue::Float(right)) => left.partial_cmp(right),
+        _ => None,
+    }
+}
+
+/// The pattern that is written in the attribute, and no constant.
+fn written_pattern(bound: &Bound) -> Option<LitStr> {
+    match (&bound.value, bound.constraint) {
+        (BoundValue::Text(text), Constraint::Pattern) => match words::literal(text)? {
+            Lit::Str(text) => Some(text),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+// A pattern that is a constant is looked at when the spec is made.
+fn check_pattern(field: &Field<'_>, errors: &mut Errors) {
+    for pattern in field.attrs.bounds.iter().filter_map(written_pattern) {
+        if let Err(error) = Regex::new(&pattern.value()) {
+            errors.at(pattern.span(), format_args!("this pattern is no regular expression: {error}"));
         }
     }
 }
 
-#[allow(clippy::cast_precision_loss, reason = "bounds that differ beyond 2^53 are not told apart")]
-fn constant(bound: &Bound) -> Option<f64> {
-    match bound.value {
-        BoundValue::Int(value) => Some(value as f64),
-        BoundValue::Float(value) => Some(value),
+// A default that no answer could be. One that is no literal is looked at when the spec is made.
+fn check_default(field: &Field<'_>, errors: &mut Errors) {
+    let Some(Set { value: Default::Expr(default), .. }) = &field.attrs.default else { return };
+    let default = some(default).unwrap_or_else(|| default.clone());
+    let broken = match words::literal(&default) {
+        Some(Lit::Str(text)) => field.attrs.bounds.iter().find(|bound| is_broken_by(bound, &text.value())),
+        _ => number(default.clone(), "")
+            .ok()
+            .and_then(|value| field.attrs.bounds.iter().find(|bound| is_outside(bound, &value))),
+    };
+    if let Some(bound) = broken {
+        let word = bound.word.unraw();
+        errors.on(&default, format_args!("the default is outside of the field's own `{word}`: change one"));
+    }
+}
+
+/// What is inside `Some(…)`.
+fn some(default: &TokenStream) -> Option<TokenStream> {
+    match syn::parse2(default.clone()).ok()? {
+        Expr::Call(call) => match (&*call.func, call.args.first()) {
+            (Expr::Path(path), Some(value)) if path.path.is_ident("Some") => Some(value.to_token_stream()),
+            _ => None,
+        },
         _ => None,
+    }
+}
+
+fn is_outside(bound: &Bound, value: &BoundValue) -> bool {
+    let order = compare(value, &bound.value);
+    match bound.constraint {
+        Constraint::Gt => order.is_some_and(Ordering::is_le),
+        Constraint::Ge => order.is_some_and(Ordering::is_lt),
+        Constraint::Lt => order.is_some_and(Ordering::is_ge),
+        Constraint::Le => order.is_some_and(Ordering::is_gt),
+        Constraint::MultipleOf => match (value, &bound.value) {
+            (BoundValue::Int(value), BoundValue::Int(of)) => {
+                value.checked_rem(*of).is_some_and(|rest| rest != 0)
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+fn is_broken_by(bound: &Bound, text: &str) -> bool {
+    let length = || i128::try_from(text.chars().count()).unwrap_or(i128::MAX);
+    match (bound.constraint, &bound.value) {
+        (Constraint::MinLength, BoundValue::Int(least)) => length() < *least,
+        (Constraint::MaxLength, BoundValue::Int(most)) => length() > *most,
+        (Constraint::Pattern, _) => {
+            let regex = written_pattern(bound).and_then(|pattern| Regex::new(&pattern.value()).ok());
+            regex.is_some_and(|regex| !regex.is_match(text))
+        }
+        _ => false,
     }
 }

@@ -27,6 +27,10 @@ impl Errors {
         self.0.push(error);
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// A `compile_error!` for each.
     pub(crate) fn to_tokens(&self) -> TokenStream {
         self.0.iter().map(syn::Error::to_compile_error).collect()

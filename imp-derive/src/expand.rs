@@ -14,12 +14,13 @@
 //! pattern `index` that constant. The items of the runtime are named through one alias in the `const _`.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Generics, Lit, Type};
 
 use crate::ast::{Field, Record};
-use crate::attr::{BoundValue, Constraint, Default};
+use crate::attr::{Bound, BoundValue, Constraint, Default};
+use crate::check::{divides_nothing, unsatisfied};
 use crate::imp_path::ImpPath;
 use crate::types::respan;
 use crate::words;
@@ -45,6 +46,7 @@ pub(crate) fn expand(record: &Record<'_>) -> TokenStream {
         all.records(),
         if record.is_input() { all.inputs() } else { all.outputs() },
         all.field_checks(),
+        all.bound_checks(),
         all.name_checks(),
     ];
     all.wrap(&structs, &parts)
@@ -85,10 +87,13 @@ impl<'a> Expansion<'a> {
         let imp = &self.imp;
         quote! {
             #structs
-            #[allow(dead_code, deprecated, unused_imports)]
+            #[allow(dead_code, deprecated, unused_imports, unused_qualifications)]
             const _: () = {
                 use #imp::__private as __imp;
-                use __imp::{Hidden as _, Literal as _, Required as _, Undescribed as _, Unusable as _};
+                use __imp::{
+                    Hidden as _, Literal as _, NoNumber as _, Required as _, Undescribed as _, Unlimited as _,
+                    Unusable as _,
+                };
                 #(#parts)*
             };
         }
@@ -353,7 +358,7 @@ impl<'a> Expansion<'a> {
         let ty = &field.ty;
         match (&field.attrs.default, &self.record.attrs.default) {
             (Some(set), _) => Some(match &set.value {
-                Default::OfType => respan(quote!(::core::default::Default::default()), set.word.span()),
+                Default::OfType => respan(quote!(__imp::default_of_type()), set.word.span()),
                 Default::Expr(expr) => match words::literal(expr) {
                     Some(Lit::Str(text)) => respan(quote!(__imp::Text::<#ty>::__text(#text)), text.span()),
                     _ => expr.clone(),
@@ -424,14 +429,6 @@ impl<'a> Expansion<'a> {
             let desc = &set.value;
             meta.extend(quote!(.desc(#desc)));
         }
-        if !attrs.bounds.is_empty() {
-            let bounds = attrs.bounds.iter().map(|bound| {
-                let constraint = Ident::new(&format!("{:?}", bound.constraint), Span::call_site());
-                let value = bound_value(&bound.value);
-                quote!((__imp::Constraint::#constraint, #value))
-            });
-            meta.extend(quote!(.bounds(&[#(#bounds),*])));
-        }
         if let Some(set) = &attrs.answer_shape {
             let shape = &set.value;
             meta.extend(quote!(.answer_shape(__imp::AnswerShape::#shape)));
@@ -442,7 +439,16 @@ impl<'a> Expansion<'a> {
         if self.has_default(field) {
             meta.extend(quote!(.default(#operations::default_of::<Self, #index>)));
         }
-        meta
+        if attrs.bounds.is_empty() {
+            return meta;
+        }
+        let bounds = attrs.bounds.iter().map(|bound| {
+            let constraint = Ident::new(&format!("{:?}", bound.constraint), Span::call_site());
+            let value = bound_value(&bound.value);
+            quote!((__imp::Constraint::#constraint, #value))
+        });
+        // In a literal, and no argument: so the list lives as long as the metadata, whatever is calculated in it.
+        quote!(__imp::FieldMeta { constraints: &[#(#bounds),*], ..#meta })
     }
 
     /// ```text
@@ -503,12 +509,16 @@ impl<'a> Expansion<'a> {
         let (ident, partial) = (&self.record.original.ident, &self.partial);
         let readable = under(&output.to_token_stream(), quote!(: __imp::OutputSignature));
         let inputs = self.head(&quote!(__imp::Inputs for), ident, &readable);
+        // Whatever the compiler says of the type, its being private above all, it says at its name.
+        let place =
+            output.to_token_stream().into_iter().last().map_or_else(Span::call_site, |last| last.span());
+        let answer = quote_spanned!(place=> type Output = #output;);
         let signature = self.head(&quote!(__imp::Signature for), ident, &readable);
         let spec = self.spec("signature", "generic_signature");
         quote! {
             #[automatically_derived]
             #inputs {
-                type Output = #output;
+                #answer
                 type Partial = #partial #ty_generics;
             }
 
@@ -628,11 +638,48 @@ impl<'a> Expansion<'a> {
         quote!(fn check() where #(#asked),* {})
     }
 
+    /// Bounds that the field's type cannot have, under their words. Only where a const item can name the struct;
+    /// else the spec is refused when it is built.
+    ///
+    /// ```text
+    /// const _: () = __imp::check_bound(&<Route as Describe>::META, 1, 0, "max", Numbers::<u8>::__LIMITS);
+    /// const _: () = __imp::check_range(&<Route as Describe>::META, 1, Numbers::<u8>::__LIMITS);
+    /// ```
+    fn bound_checks(&self) -> TokenStream {
+        let params = &self.record.params;
+        if !params.types.is_empty() {
+            return TokenStream::new();
+        }
+        let itself = params.without_lifetimes(self.itself());
+        let meta = quote!(&<#itself as __imp::Describe>::META);
+        let mut checks = TokenStream::new();
+        for (index, field) in self.record.fields.iter().enumerate().filter(|(_, field)| !field.unreadable) {
+            let ty = params.without_lifetimes(field.ty.clone());
+            let limits = quote!(__imp::Numbers::<#ty>::__LIMITS);
+            let bounds = &field.attrs.bounds;
+            let asked = |bound: &Bound| bound.constraint.is_numeric() && !divides_nothing(bound);
+            for (at, bound) in bounds.iter().enumerate().filter(|(_, bound)| asked(bound)) {
+                let word = bound.word.unraw().to_string();
+                checks.extend(quote_spanned! {bound.word.span()=>
+                    const _: () = __imp::check_bound(#meta, #index, #at, #word, #limits);
+                });
+            }
+            let last = bounds.iter().rev().find(|bound| asked(bound));
+            if let Some(bound) = last.filter(|_| unsatisfied(bounds).is_none()) {
+                checks.extend(quote_spanned! {bound.word.span()=>
+                    const _: () = __imp::check_range(#meta, #index, #limits);
+                });
+            }
+        }
+        checks
+    }
+
     /// A name on both sides, under the field's name. Only where a const item can name both structs; else the
     /// spec is refused when it is built.
     ///
     /// ```text
-    /// const _: () = __imp::only_input("Ticket", "ticket", __imp::Described::<Route>::META);
+    /// type __Output = Route;
+    /// const _: () = __imp::only_input("Ticket", "ticket", __imp::Described::<__Output>::META);
     /// ```
     fn name_checks(&self) -> TokenStream {
         let Some(output) = self.output() else { return TokenStream::new() };
@@ -645,11 +692,13 @@ impl<'a> Expansion<'a> {
         let checks = fields.map(|field| {
             let name = &field.name;
             let text = &name.value;
-            let call = quote!(__imp::only_input(#input, #text, __imp::Described::<#output>::META));
-            let call = respan(call, name.span);
-            quote!(const _: () = #call;)
+            quote_spanned! {name.span=>
+                const _: () = __imp::only_input(#input, #text, __imp::Described::<__Output>::META);
+            }
         });
-        checks.collect()
+        let checks: TokenStream = checks.collect();
+        // Named away from the fields: if there is no such type, rustc looks for a remedy at the place of the item.
+        quote!(type __Output = #output; #checks)
     }
 
     fn output(&self) -> Option<&Type> {
@@ -768,7 +817,7 @@ fn bound_value(value: &BoundValue) -> TokenStream {
         BoundValue::Number(constant) => {
             let span = constant.clone().into_iter().next().map_or_else(Span::call_site, |token| token.span());
             let method = respan(quote!(.bound()), span);
-            quote!(__imp::Number(#constant) #method)
+            quote!(__imp::number(#constant) #method)
         }
         BoundValue::Text(text) => quote!(__imp::Bound::Text(#text)),
         BoundValue::Bool(value) => quote!(__imp::Bound::Bool(#value)),

@@ -10,6 +10,7 @@ use syn::{Attribute, LitStr, Token};
 
 use crate::attr::{self, Bound, BoundValue, Constraint, Default, FieldAttrs, RecordAttrs, Set};
 use crate::errors::Errors;
+use crate::number::{length, number};
 use crate::words::{self, Vocabulary};
 
 const ON_STRUCT: [Crate; 2] = [
@@ -265,7 +266,7 @@ pub(crate) fn field(attrs: &[Attribute], own: &mut FieldAttrs, errors: &mut Erro
                     let example = format!("{inner} = 1");
                     let constraint = range_of(inner)?;
                     let value = words::any_expr(inner, &example, input)?;
-                    bound(own, constraint, inner, attr::number(value, &example)?);
+                    bound(own, constraint, inner, number(value, &example)?);
                     Ok(())
                 })?,
                 "length" => words::each_inner_word(input, |inner, input| {
@@ -273,7 +274,7 @@ pub(crate) fn field(attrs: &[Attribute], own: &mut FieldAttrs, errors: &mut Erro
                     let constraints = length_of(inner)?;
                     let value = words::any_expr(inner, &example, input)?;
                     for constraint in constraints {
-                        bound(own, *constraint, inner, attr::length(&value, &example)?);
+                        bound(own, *constraint, inner, length(&value, &example)?);
                     }
                     Ok(())
                 })?,

@@ -1,4 +1,5 @@
-//! The derive of `imp`, and nothing else: use it as `imp::Signature`, where it is documented.
+//! The derive and the attribute of `imp`, and nothing else: use them as `imp::Signature` and `imp::tool`, where they
+//! are documented.
 
 mod ast;
 mod attr;
@@ -10,7 +11,9 @@ mod expand;
 mod fallback;
 mod foreign;
 mod imp_path;
+mod number;
 mod suggest;
+mod tool;
 mod types;
 mod words;
 
@@ -18,7 +21,8 @@ use proc_macro::TokenStream;
 
 // The documentation is at the re-export, `imp::Signature`: rustdoc puts both texts on one page.
 #[allow(missing_docs, clippy::missing_docs_in_private_items)]
-#[proc_macro_derive(Signature, attributes(signature, field, serde, schemars))]
+// `input` and `output` are no attributes of ours; registered, their error says what to do.
+#[proc_macro_derive(Signature, attributes(signature, field, serde, schemars, input, output))]
 pub fn derive_signature(input: TokenStream) -> TokenStream {
     let input = syn::parse_macro_input!(input as syn::DeriveInput);
     let mut errors = errors::Errors::new();
@@ -28,4 +32,11 @@ pub fn derive_signature(input: TokenStream) -> TokenStream {
     // With errors too: what uses the struct should not complain as well.
     let errors = errors.to_tokens();
     quote::quote!(#errors #code).into()
+}
+
+// Documented at its re-export, too.
+#[allow(missing_docs, clippy::missing_docs_in_private_items)]
+#[proc_macro_attribute]
+pub fn tool(words: TokenStream, item: TokenStream) -> TokenStream {
+    tool::tool(&words.into(), &item.into()).into()
 }

@@ -57,13 +57,14 @@ pub(crate) fn each_word(
         Meta::List(list) => list,
         Meta::Path(path) | Meta::NameValue(syn::MetaNameValue { path, .. }) => {
             let name = path.to_token_stream();
-            errors.on(&attr.meta, format_args!("expected `#[{name}(…)]`"));
+            let example = example(attr);
+            errors.on(&attr.meta, format_args!("expected words in parentheses: `#[{name}({example})]`"));
             return;
         }
     };
     let words = |input: ParseStream<'_>| {
         while !input.is_empty() {
-            if let Err(error) = one_word(input, errors, &mut each) {
+            if let Err(error) = one_word(attr, input, errors, &mut each) {
                 errors.push(error);
                 skip(input);
             }
@@ -103,12 +104,26 @@ pub(crate) fn each_inner_word(
     result
 }
 
+/// A word that the attribute may have, for who wrote none.
+fn example(attr: &Attribute) -> &'static str {
+    match attr.path() {
+        path if path.is_ident("field") => "desc = \"…\"",
+        path if path.is_ident("signature") => "output = Struct",
+        _ => "rename = \"…\"",
+    }
+}
+
 fn one_word(
+    attr: &Attribute,
     input: ParseStream<'_>,
     errors: &mut Errors,
     each: &mut impl FnMut(&Ident, ParseStream<'_>, &mut Errors) -> syn::Result<()>,
 ) -> syn::Result<()> {
-    let word = input.call(Ident::parse_any)?;
+    let span = input.span();
+    let word = input.call(Ident::parse_any).map_err(|_| {
+        let example = example(attr);
+        syn::Error::new(span, format_args!("expected a word, such as `{example}`"))
+    })?;
     each(&word, input, errors)
 }
 

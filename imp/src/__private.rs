@@ -5,6 +5,11 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
+use crate::limits::Message;
+use crate::text::read::check_value;
+
+pub use schemars;
+pub use serde;
 pub use serde_json::Value as Json;
 
 pub use crate::adapter::record::{
@@ -14,6 +19,7 @@ pub use crate::bounds::{FloatType, LengthType, NumericType, TextType};
 pub use crate::dialect::Dialect;
 pub use crate::error::{MissingFields, SpecError, WriteError};
 pub use crate::field::Field;
+pub use crate::limits::{Limits, Numbers, Unlimited, check_bound, check_range};
 pub use crate::meta::{Bound, FieldMeta, RecordMeta};
 pub use crate::spec::{Constraint, FieldSpec, SignatureSpec};
 pub use crate::text::write::FieldWriter;
@@ -65,11 +71,29 @@ where
     I::Output: OutputSignature,
 {
     let outputs = I::Output::output_spec().map_err(Clone::clone)?;
-    SignatureSpec::from_meta(&I::META, outputs).map(Arc::new)
+    let spec = SignatureSpec::from_meta(&I::META, outputs)?;
+    check_defaults(&spec.inputs)?;
+    Ok(Arc::new(spec))
 }
 
 fn build_outputs<O: OutputSignature>() -> Built {
-    SignatureSpec::outputs_from_meta(&O::META).map(Arc::new)
+    let spec = SignatureSpec::outputs_from_meta(&O::META)?;
+    check_defaults(&spec.outputs)?;
+    Ok(Arc::new(spec))
+}
+
+/// A default is of the field's type, but nothing has asked yet whether it is within the bounds.
+fn check_defaults(fields: &[Arc<FieldSpec>]) -> Result<(), SpecError> {
+    for field in fields {
+        // Without bounds there is nothing to ask: a type's own form is serde's affair.
+        let bounded = field.checks.is_some() || !field.constraints.is_empty();
+        let Some(default) = field.default.as_ref().filter(|_| bounded) else { continue };
+        check_value(default, &field.tree, &field.tree.root, field.checks.as_deref()).map_err(|message| {
+            let message = format!("the default is out of bounds, it {message}: change it or the bound");
+            SpecError::of_field(&field.name, message)
+        })?;
+    }
+    Ok(())
 }
 
 /// The specs of structs with type parameters, by type. A `static` inside a generic function would be
@@ -240,6 +264,28 @@ pub trait FieldDefault<const INDEX: usize, T> {
     fn get() -> T;
 }
 
+/// The default of a field whose attribute says `default` alone.
+pub fn default_of_type<T: OwnDefault>() -> T {
+    T::own_default()
+}
+
+/// A type with a default of its own: what is `Default`, with our words for what is not.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no default of its own",
+    label = "there is no default for the field",
+    note = "implement `Default` for `{Self}`, or write the value: `default = …`"
+)]
+pub trait OwnDefault {
+    fn own_default() -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Default> OwnDefault for T {
+    fn own_default() -> T {
+        T::default()
+    }
+}
+
 /// A string literal as the default of a field of type `T`: the text types take it as it is. The other
 /// types get it unchanged from [`Literal`], so that the compiler says what it expected.
 #[derive(Debug)]
@@ -277,6 +323,11 @@ impl Text<Option<String>> {
     pub fn __text(text: &'static str) -> Option<String> {
         Some(text.to_owned())
     }
+}
+
+/// A doc comment as the description of a tool.
+pub fn tool_description(docs: &str) -> String {
+    crate::docs::clean_docs(docs)
 }
 
 // ---------------------------------------------------------------------------------------------------
@@ -404,11 +455,6 @@ impl FieldMeta {
         self
     }
 
-    pub const fn bounds(mut self, bounds: &'static [(Constraint, Bound)]) -> Self {
-        self.constraints = bounds;
-        self
-    }
-
     pub const fn answer_shape(mut self, shape: AnswerShape) -> Self {
         self.answer_shape = Some(shape);
         self
@@ -427,11 +473,38 @@ impl FieldMeta {
 
 /// A bound that is a constant and no literal, whose type says what it is.
 #[derive(Debug)]
-pub struct Number<T>(pub T);
+pub struct Number<T>(T);
+
+/// The value of a bound, which the compiler is asked for.
+pub const fn number<T: BoundNumber>(value: T) -> Number<T> {
+    Number(value)
+}
+
+/// A type of constants that bounds may be.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a bound",
+    label = "this is no number",
+    note = "a bound is a number or a constant of an integer's or a float's type, except for `u128`"
+)]
+pub trait BoundNumber: Copy {}
+
+/// Stands in for [`Number::bound`] where there is none: the type is reported once.
+pub trait NoNumber: Sized {
+    fn bound(self) -> Bound {
+        Bound::Int(0)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> NoNumber for Number<T> {}
 
 macro_rules! numbers {
     ($($ty:ty: $kind:ident,)*) => {
-        $(impl Number<$ty> {
+        $(
+        #[diagnostic::do_not_recommend]
+        impl BoundNumber for $ty {}
+
+        impl Number<$ty> {
             #[allow(trivial_numeric_casts, clippy::cast_lossless, clippy::cast_possible_wrap, reason = "const")]
             pub const fn bound(self) -> Bound {
                 Bound::$kind(self.0 as _)
@@ -505,52 +578,9 @@ const fn same(left: &str, right: &str) -> bool {
     true
 }
 
-/// A text that is put together in const, where there is no allocation.
-struct Message {
-    bytes: [u8; 256],
-    len: usize,
-}
-
-impl Message {
-    const fn new() -> Self {
-        Message { bytes: [0; 256], len: 0 }
-    }
-
-    const fn with(mut self, text: &str) -> Self {
-        let text = text.as_bytes();
-        let mut at = 0;
-        while at < text.len() && self.len < self.bytes.len() {
-            self.bytes[self.len] = text[at];
-            self.len += 1;
-            at += 1;
-        }
-        self
-    }
-
-    const fn text(&self) -> &str {
-        match std::str::from_utf8(self.bytes.split_at(self.len).0) {
-            Ok(text) => text,
-            Err(_) => "a field is in both structs: rename one of them",
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Message, same};
-
-    #[test]
-    fn a_message_is_cut_and_stays_text() {
-        let long = "ä".repeat(200);
-        for (parts, expected) in [
-            (vec!["field `", "reply", "`"], "field `reply`".to_owned()),
-            (vec![&long[..]], "ä".repeat(128)),
-            (vec!["x", &long[..]], "a field is in both structs: rename one of them".to_owned()),
-        ] {
-            let message = parts.iter().fold(Message::new(), |message, part| message.with(part));
-            assert_eq!(message.text(), expected);
-        }
-    }
+    use super::same;
 
     #[test]
     fn names_are_compared_whole() {

@@ -1,13 +1,17 @@
 //! Which types may have which bounds: what `#[field(min = 1)]` asks of the field's type.
 //!
 //! Marker traits, so that a bound which can never hold is an error of the compiler at its word. They
-//! say nothing about how a bound is checked: that goes by the JSON Schema of the type.
+//! say nothing about how a bound is checked: that goes by the JSON Schema of the type, which is asked once
+//! more when the spec is made: a newtype may say anything of itself, and a type parameter nothing.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, BinaryHeap, HashSet, LinkedList, VecDeque};
 use std::num;
 use std::rc::Rc;
 use std::sync::Arc;
+
+use crate::spec::{Constraint, leaves_nothing};
+use crate::types::{Checks, Kind, Number, Type, implied};
 
 /// A type that may have the bounds `min`, `max`, `gt`, `lt` and `multiple_of`: a number.
 ///
@@ -158,3 +162,81 @@ impl<T> LengthType for [T] {}
 
 #[diagnostic::do_not_recommend]
 impl<T, const N: usize> LengthType for [T; N] {}
+
+/// Refuses the bounds that a field declares if its type is none that has such, is narrower than they are, or
+/// leaves nothing of them.
+///
+/// # Errors
+///
+/// A text that names the bound and the remedy.
+pub(crate) fn check_declared(
+    declared: impl Iterator<Item = Constraint>,
+    checks: &Checks,
+    ty: &Type,
+) -> Result<(), String> {
+    for constraint in declared {
+        if let Some(what) = misplaced(constraint, &ty.kind) {
+            return Err(format!("the bound `{constraint}` is for {what}: remove it or change the type"));
+        }
+    }
+    let none = Checks::default();
+    let own = ty.checks.as_deref().unwrap_or(&none);
+    let implied = ty.schema.as_object().filter(|_| matches!(ty.kind, Kind::Integer)).and_then(implied);
+    let low = own.minimum.or(implied.map(|(low, _)| Number::Int(low)));
+    let high = own.maximum.or(implied.map(|(_, high)| Number::Int(high)));
+    let bounds = [
+        (Constraint::Ge, checks.minimum),
+        (Constraint::Gt, checks.exclusive_minimum),
+        (Constraint::Le, checks.maximum),
+        (Constraint::Lt, checks.exclusive_maximum),
+    ];
+    for (constraint, bound) in bounds {
+        let Some(bound) = bound else { continue };
+        let beyond = |low: Option<Number>, high: Option<Number>| match (low, high) {
+            (Some(low), Some(high)) => leaves_nothing(low, high, false),
+            _ => false,
+        };
+        // `lt = 256` says of a byte what is true of it.
+        let bound = match (bound, constraint) {
+            (Number::Int(value), Constraint::Gt) => Number::Int(value.saturating_add(1)),
+            (Number::Int(value), Constraint::Lt) => Number::Int(value.saturating_sub(1)),
+            (bound, _) => bound,
+        };
+        if beyond(low, Some(bound)) || beyond(Some(bound), high) {
+            return Err(format!(
+                "the bound `{constraint}` is outside of what the field's type has: change the bound or the type"
+            ));
+        }
+    }
+    for (constraint, bound) in
+        [(Constraint::MinLength, checks.min_length), (Constraint::MaxLength, checks.max_length)]
+    {
+        let Some(bound) = bound else { continue };
+        if own.min_length.is_some_and(|least| bound < least)
+            || own.max_length.is_some_and(|most| bound > most)
+        {
+            return Err(format!(
+                "the bound `{constraint}` is outside of the lengths that the field's type has: change the bound or \
+                 the type"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// What has such a bound, if a type of this kind has not. A kind that could be anything is left alone.
+fn misplaced(constraint: Constraint, kind: &Kind) -> Option<&'static str> {
+    let number = matches!(kind, Kind::Integer | Kind::Number);
+    let text =
+        matches!(kind, Kind::String | Kind::Reasoning | Kind::Code { .. } | Kind::Date | Kind::DateTime);
+    let many = matches!(kind, Kind::List { .. } | Kind::Tuple(_) | Kind::Map { .. });
+    if !(number || text || many || matches!(kind, Kind::Boolean | Kind::Object(_))) {
+        return None;
+    }
+    match constraint {
+        Constraint::MinLength | Constraint::MaxLength => (!text && !many).then_some("a text or a list"),
+        Constraint::Pattern => (!text).then_some("a text"),
+        Constraint::AllowInfNan => (!matches!(kind, Kind::Number)).then_some("a float"),
+        _ => (!number).then_some("a number"),
+    }
+}

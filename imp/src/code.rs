@@ -11,6 +11,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::fence::protected;
+pub(crate) use crate::fence::{shown, without_fence};
 use crate::language::{Language, Python};
 use crate::types::key;
 
@@ -19,6 +21,9 @@ use crate::types::key;
 /// The prompt says which language it is and that a Markdown code block is welcome. A reply's fence is taken
 /// off when it is read, and so is an input's when it is written (Imp §§2.1 and 8.4). Inside JSON an object
 /// with the key `code` is taken too.
+///
+/// A fence is one of Markdown: one inside a comment is code. Source that would lose a fence of its own when it is
+/// read back is serialised inside a longer one.
 ///
 /// ```
 /// use imp::language::Rust;
@@ -149,7 +154,11 @@ impl<L> Hash for Code<L> {
 
 impl<L> Serialize for Code<L> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.source)
+        // Code with a fence in it would be read back as what is in that.
+        match protected(&self.source) {
+            Some(fenced) => serializer.serialize_str(&fenced),
+            None => serializer.serialize_str(&self.source),
+        }
     }
 }
 
@@ -204,29 +213,5 @@ impl<L: Language> JsonSchema for Code<L> {
         schema.insert(key::KIND.to_owned(), "code".into());
         schema.insert(key::LANGUAGE.to_owned(), L::NAME.into());
         schema
-    }
-}
-
-/// The code in the first Markdown fence of a text: first one with a line break behind its language, then one
-/// on a single line; the text itself without one (§8.4).
-pub(crate) fn without_fence(text: &str) -> &str {
-    let mut from = 0;
-    let mut inline = None;
-    while let Some(open) = text.get(from..).and_then(|rest| rest.find("```")) {
-        let start = from + open + 3;
-        let rest = text.get(start..).unwrap_or_default();
-        let Some(end) = rest.find("```") else { break };
-        let body = rest.get(..end).unwrap_or_default();
-        if let Some((info, code)) = body.split_once('\n') {
-            if !info.trim().contains(char::is_whitespace) {
-                return code.trim();
-            }
-        }
-        inline.get_or_insert(body);
-        from = start + end + 3;
-    }
-    match inline {
-        Some(body) => body.trim(),
-        None => text,
     }
 }

@@ -39,6 +39,10 @@
 //! | call a model | [`Predict`], [`ChainOfThought`], [`TwoStep`], [`Prediction`] |
 //! | give an image, a recording, a document | [`Image`], [`Audio`], [`File`] |
 //! | ask for source code | [`Code`], [`language`] |
+//! | let a model call functions | [`Tool`], [`macro@tool`], [`ToolSet`], [`ToolCalls`] |
+//! | remember a conversation | [`History`], [`Turn`] |
+//! | say who speaks | [`name`] |
+//! | change the words of a prompt | [`FormatOptions`] and its renderers |
 //! | choose a model, or bring your own | [`OpenAi`], [`LanguageModel`], [`lm`] |
 //! | test without a model | [`Script`] |
 //! | see what went wrong | [`Error`], [`ParseError`], [`FormatError`], [`SpecError`], [`LmError`] |
@@ -60,9 +64,11 @@ mod describe;
 mod dialect;
 mod docs;
 mod error;
+mod fence;
 mod field;
 mod fields;
 mod history;
+mod limits;
 mod media;
 mod message;
 mod meta;
@@ -72,7 +78,10 @@ mod reasoning;
 mod reply;
 mod spec;
 mod text;
+mod tool;
 mod tool_calls;
+mod tool_definition;
+mod tool_failure;
 mod types;
 mod value;
 mod variants;
@@ -88,6 +97,7 @@ pub use adapter::Adapter;
 pub use adapter::chat::Chat;
 pub use adapter::demo::Demo;
 pub use adapter::guidance::{Guidance, LoopLayout};
+pub use adapter::history::UNSENT_NOTE;
 pub use adapter::json::Json;
 pub use adapter::options::{AgentLine, FormatOptions, Missing, OutputForm};
 pub use adapter::read::{Ending, HowRead, RawReply, Read, Syntax, read_with};
@@ -111,9 +121,11 @@ pub use fields::Fields;
 pub use history::{History, Turn};
 #[doc = include_str!("derive.md")]
 pub use imp_derive::Signature;
+#[doc = include_str!("tool.md")]
+pub use imp_derive::tool;
 pub use lm::{
     Capabilities, Choice, Completion, Config, FinishReason, LanguageModel, LmError, LmErrorKind, OpenAi,
-    Request, ResponseFormat, Script, Usage,
+    Request, ResponseFormat, Script, ToolChoice, Usage,
 };
 pub use media::{Audio, File, Image, MediaError, MediaErrorKind};
 pub use message::{Content, Message, Part, Role, Text, ToolCall};
@@ -128,7 +140,12 @@ pub use reply::Reply;
 pub use spec::{Constraint, FieldSpec, SignatureSpec};
 pub use text::read::{ReadError, ReadOptions, Source};
 pub use text::write::{FieldWriter, Presence};
+pub use tool::{
+    Approval, Tool, ToolArguments, ToolError, ToolErrorKind, ToolPolicy, ToolReturn, ToolSet, ToolSetError,
+};
 pub use tool_calls::{ToolCalls, ToolResult};
+pub use tool_definition::{ToolDefinition, ToolDefinitionError};
+pub use tool_failure::{ArgumentError, Denial, ToolFailure};
 pub use types::AnswerShape;
 pub use value::{Map, Value};
 

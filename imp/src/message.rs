@@ -313,11 +313,14 @@ pub struct ToolCall {
     pub name: String,
     /// The arguments by name.
     pub arguments: Map,
+    /// What the model wrote, if it could not be read as a call: then it never runs, and its result says
+    /// so. None by default.
+    pub malformed: Option<Value>,
 }
 
 impl ToolCall {
     /// A call of the tool `name`.
     pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: Map) -> Self {
-        ToolCall { id: id.into(), name: name.into(), arguments }
+        ToolCall { id: id.into(), name: name.into(), arguments, malformed: None }
     }
 }

@@ -9,13 +9,14 @@
 //! `imp` passes a name through as it is given, and a client copies it where its wire format has the field.
 //! What becomes of it there is the provider's matter:
 //!
-//! | server | a message's `name` |
+//! | server | what becomes of a message's `name` |
 //! | --- | --- |
-//! | OpenAI | takes `^[a-zA-Z0-9_-]{1,64}$`, refuses the request (400) otherwise; the model sees it |
-//! | Azure, compatible servers that pass it on | the same |
-//! | llama.cpp, vLLM | reaches the chat template; most templates drop it without a word, a few show it |
-//! | Mistral | has the field for tool messages only, and refuses it elsewhere |
-//! | Anthropic, Gemini | have no such field: it is not sent |
+//! | OpenAI, Azure OpenAI | taken if it is `^[a-zA-Z0-9_-]{1,64}$`, else the request is refused (400); shown to the model |
+//! | llama.cpp, vLLM and other servers of open models | any text is taken; the chat template shows it or, as most do, drops it without a word |
+//! | Mistral, and vLLM with Mistral's tokenizer | the request is refused (422, 400), whatever the name |
+//! | Amazon Bedrock, Anthropic, Gemini | there is no such field: a gateway drops it, a client of their own format sends none |
+//!
+//! A client whose [`Capabilities`](crate::Capabilities) deny names sends none.
 //!
 //! So a model that must know who speaks is told so in the text: make the speaker a field of the signature.
 

@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value as Json;
 
+use crate::bounds::check_declared;
 use crate::dialect::Dialect;
 use crate::docs::clean_docs;
 use crate::error::SpecError;
@@ -57,6 +58,15 @@ pub struct FieldSpec {
 #[derive(Default)]
 pub(crate) struct Rendered {
     slots: [OnceLock<Arc<str>>; Slot::COUNT],
+    /// The signature without its histories, if it has any.
+    visible: OnceLock<Option<Box<Visible>>>,
+}
+
+/// A signature without its histories: what a prompt describes and shows as sections.
+pub(crate) struct Visible {
+    pub(crate) spec: SignatureSpec,
+    /// The place of each of its inputs among all.
+    pub(crate) places: Vec<usize>,
 }
 
 /// A static text of an adapter in a dialect.
@@ -223,7 +233,35 @@ impl SignatureSpec {
     }
 }
 
+impl SignatureSpec {
+    /// The signature without its histories; `None` if it has none.
+    pub(crate) fn visible(&self) -> Option<&Visible> {
+        let visible = self.rendered.visible.get_or_init(|| {
+            let shown = self.inputs.iter().enumerate().filter(|(_, field)| !field.is_history());
+            let (places, inputs): (Vec<usize>, Vec<_>) = shown.map(|(at, field)| (at, field.clone())).unzip();
+            (places.len() < self.inputs.len())
+                .then(|| Box::new(Visible { spec: SignatureSpec { inputs, ..self.clone() }, places }))
+        });
+        visible.as_deref()
+    }
+
+    /// Whether a field on either side has that name.
+    pub(crate) fn declares(&self, name: &str) -> bool {
+        self.inputs.iter().chain(&self.outputs).any(|field| field.name == name)
+    }
+}
+
 impl FieldSpec {
+    /// Whether the field holds a conversation.
+    pub(crate) fn is_history(&self) -> bool {
+        matches!(self.tree.present(&self.tree.root).kind, Kind::History)
+    }
+
+    /// Whether the field holds tool calls.
+    pub(crate) fn is_tool_calls(&self) -> bool {
+        self.tree.is_tool_calls()
+    }
+
     /// The name in prompts and replies.
     pub fn name(&self) -> &str {
         &self.name
@@ -331,6 +369,10 @@ fn field_of(meta: &FieldMeta) -> Result<FieldSpec, SpecError> {
         })
         .collect();
     let mut field = FieldSpec::new(meta.name, (meta.schema)(), constraints, meta.answer_shape)?;
+    if let Some(checks) = &field.checks {
+        let declared = field.constraints.iter().map(|(constraint, _)| *constraint);
+        check_declared(declared, checks, field.tree.present(&field.tree.root)).map_err(fault)?;
+    }
     field.aliases = meta.aliases.iter().map(|&alias| alias.to_owned()).collect();
     field.default = meta.default.map(|default| default()).transpose().map_err(fault)?;
     field.description = match meta.desc {
@@ -432,6 +474,7 @@ pub(crate) fn ready(
         let number = || match value {
             Value::Int(value) => Ok(Some(Number::Int(*value))),
             Value::Float(value) if value.is_finite() => Ok(Some(Number::Float(*value))),
+            Value::Float(value) => Err(format!("the bound `{constraint}` is a finite number, not {value}")),
             value => Err(format!("the bound `{constraint}` is a number, not {}", value.kind())),
         };
         let length = || match value {
@@ -475,10 +518,11 @@ pub(crate) fn ready(
             return Err(format!("no number is between the bounds `{ge}` and `{le}`: swap or widen them"));
         }
     }
-    if let (Some(least), Some(most)) = (checks.min_length, checks.max_length)
-        && least > most
-    {
-        return Err("the bound `min_length` is greater than `max_length`: swap or widen them".to_owned());
+    match (checks.min_length, checks.max_length) {
+        (Some(least), Some(most)) if least > most => {
+            return Err("the bound `min_length` is greater than `max_length`: swap or widen them".to_owned());
+        }
+        _ => {}
     }
     Ok((!checks.is_empty()).then(|| Box::new(checks)))
 }

@@ -15,7 +15,7 @@ use crate::value::Value;
 
 /// The `x-imp-…` schema keys by which `imp`'s own types say what they are.
 pub(crate) mod key {
-    /// `reasoning`, `code`, `history`, `tool_calls`, `image`, `audio`, `file`.
+    /// `reasoning`, `code`, `history`, `tool`, `tool_calls`, `image`, `audio`, `file`.
     pub(crate) const KIND: &str = "x-imp-kind";
     /// The programming language of a code field.
     pub(crate) const LANGUAGE: &str = "x-imp-language";
@@ -63,7 +63,7 @@ pub(crate) struct TypeTree {
     pub(crate) dated: bool,
     /// Whether an image, an audio or a file occurs anywhere.
     pub(crate) parts: bool,
-    /// Whether a history or tool calls occur anywhere.
+    /// Whether a history, a tool or tool calls occur anywhere.
     pub(crate) own: bool,
 }
 
@@ -292,7 +292,27 @@ impl Pattern {
     }
 }
 
+impl Type {
+    /// Whether this is a tool, which a prompt shows by its listing.
+    pub(crate) fn is_tool(&self) -> bool {
+        is_tool(&self.schema)
+    }
+}
+
 impl TypeTree {
+    /// Whether the type is a list of tools, or none.
+    pub(crate) fn is_tools(&self) -> bool {
+        match &self.present(&self.root).kind {
+            Kind::List { items: Some(items), .. } => self.present(items).is_tool(),
+            _ => false,
+        }
+    }
+
+    /// Whether the type is tool calls, or none.
+    pub(crate) fn is_tool_calls(&self) -> bool {
+        matches!(self.present(&self.root).kind, Kind::ToolCalls)
+    }
+
     /// Compiles a root schema, as schemars and `described` make them.
     ///
     /// # Errors
@@ -638,6 +658,8 @@ impl<'s> Compiler<'s> {
         map: &'s serde_json::Map<String, Json>,
         name: &str,
     ) -> Result<Kind, String> {
+        // A text to every reader; only its writer knows.
+        self.own |= is_tool(schema);
         if let Some(own) = own_kind(map) {
             self.parts |= matches!(own, Kind::Part(_));
             self.own |= matches!(own, Kind::History | Kind::ToolCalls);
@@ -847,26 +869,28 @@ impl<'s> Compiler<'s> {
 
 /// A Rust integer's own bounds (`u8`) are serde's to check and nobody's to print.
 fn drop_implied(map: &serde_json::Map<String, Json>, checks: &mut Checks) {
-    let Some(format) = map.get("format").and_then(Json::as_str) else { return };
-    let Some((signed, bits)) = format
-        .strip_prefix("uint")
-        .map(|bits| (false, bits))
-        .or_else(|| format.strip_prefix("int").map(|bits| (true, bits)))
-    else {
-        return;
-    };
-    let bits: u32 = if bits.is_empty() { 64 } else { bits.parse().unwrap_or(0) };
-    let (low, high) = match (signed, bits) {
-        (true, 8..=64) => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
-        (false, 8..=64) => (0, (1i128 << bits) - 1),
-        (false, _) => (0, i128::MAX),
-        (true, _) => return,
-    };
+    let Some((low, high)) = implied(map) else { return };
     if checks.minimum == Some(Number::Int(low)) {
         checks.minimum = None;
     }
     if checks.maximum == Some(Number::Int(high)) {
         checks.maximum = None;
+    }
+}
+
+/// The least and the greatest value of the Rust integer that a schema's `format` names.
+pub(crate) fn implied(map: &serde_json::Map<String, Json>) -> Option<(i128, i128)> {
+    let format = map.get("format").and_then(Json::as_str)?;
+    let (signed, bits) = format
+        .strip_prefix("uint")
+        .map(|bits| (false, bits))
+        .or_else(|| format.strip_prefix("int").map(|bits| (true, bits)))?;
+    let bits: u32 = if bits.is_empty() { 64 } else { bits.parse().unwrap_or(0) };
+    match (signed, bits) {
+        (true, 8..=64) => Some((-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)),
+        (false, 8..=64) => Some((0, (1i128 << bits) - 1)),
+        (false, _) => Some((0, i128::MAX)),
+        (true, _) => None,
     }
 }
 
@@ -889,6 +913,10 @@ fn own_kind(map: &serde_json::Map<String, Json>) -> Option<Kind> {
         }
         _ => return None,
     })
+}
+
+fn is_tool(schema: &Json) -> bool {
+    schema.get(key::KIND).and_then(Json::as_str) == Some("tool")
 }
 
 /// The schema with one of its several types.

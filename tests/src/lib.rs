@@ -4,5 +4,6 @@
 pub mod cases;
 pub mod conformance;
 pub mod generate;
+pub mod golden;
 pub mod mutation;
 pub mod plain;

@@ -2,6 +2,8 @@
 //!
 //! They panic where a test's own data is wrong.
 
+use std::fmt::Write as _;
+
 use imp::{
     Adapter as _, Chat, Demo, Fields, FormatOptions, Message, Missing, ParseError, SignatureSpec, Value,
 };
@@ -152,4 +154,40 @@ pub fn read_json(spec: &SignatureSpec, reply: Json) -> Result<Json, ParseError> 
 pub fn read_x(spec: &SignatureSpec, text: &str) -> Result<Json, ParseError> {
     let reply = format!("[[ ## x ## ]]\n{text}\n\n[[ ## completed ## ]]");
     read(spec, &reply).map(|mut outputs| outputs["x"].take())
+}
+
+/// The same signature with an input `history` that holds a conversation.
+///
+/// # Panics
+///
+/// It has an input of that name already.
+pub fn with_history(spec: &SignatureSpec) -> SignatureSpec {
+    let mut json = serde_json::to_value(spec).unwrap_or_else(|error| panic!("{error}"));
+    json["instructions"] = spec.instructions().into();
+    if let Some(inputs) = json["inputs"].as_array_mut() {
+        inputs.push(serde_json::json!({ "name": "history", "type": "history" }));
+    }
+    data(&json)
+}
+
+/// Messages as lines that say who says what: `assistant<bot>: text + name(arguments)#id`.
+pub fn transcript(messages: &[Message]) -> Vec<String> {
+    messages
+        .iter()
+        .map(|message| {
+            let mut line = message.role.as_str().to_owned();
+            if let Some(name) = &message.name {
+                let _ = write!(line, "<{name}>");
+            }
+            if let Some(id) = &message.tool_call_id {
+                let _ = write!(line, "#{id}");
+            }
+            let _ = write!(line, ": {}", message.text());
+            for call in &message.tool_calls {
+                let arguments = serde_json::to_string(&call.arguments).unwrap_or_default();
+                let _ = write!(line, " + {}({arguments})#{}", call.name, call.id);
+            }
+            line
+        })
+        .collect()
 }

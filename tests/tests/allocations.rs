@@ -72,6 +72,25 @@ fn at_most_two_for_each_output() {
     assert!(by_json <= 2 * OUTPUTS, "{by_json} allocations beyond the value, by Json");
 }
 
+/// A request without history, guidance or renderers costs its messages and their texts.
+#[test]
+fn formatting_costs_the_messages() {
+    #[derive(Signature)]
+    #[signature(output = Report)]
+    struct Article<'a> {
+        title: &'a str,
+        text: &'a str,
+    }
+    let article = Article { title: "Ships", text: "They float." };
+    let chat = Chat::new();
+    // The first one renders the system message, which all share.
+    let messages = chat.format(&article).expect("it can be formatted");
+    assert_eq!(messages.len(), 2);
+    let count = allocation_counter::measure(|| drop(chat.format(&article))).count_total;
+    // The list of messages, and the text of the request as it grows.
+    assert!(count <= 3, "{count} allocations");
+}
+
 /// What is in a list costs nothing beyond itself, but for the list's growing.
 #[test]
 fn a_long_list_costs_its_items() {

@@ -4,12 +4,12 @@ use imp_tests::conformance::{Options, Report, run_file};
 
 fn run(file: &str) -> Report {
     let path = format!("{}/conformance/{file}", env!("CARGO_MANIFEST_DIR"));
-    run_file(&path, Options { skip_history: true, ..Options::default() }).unwrap()
+    run_file(&path, Options::default()).unwrap()
 }
 
 #[test]
 fn chat_prompts_are_those_of_dspy() {
-    for (file, at_least) in [("dspy-3.4.0/format.json", 200), ("dspy-3.4.1/format.json", 3)] {
+    for (file, at_least) in [("dspy-3.4.0/format.json", 260), ("dspy-3.4.1/format.json", 36)] {
         let report = run(file);
         assert!(report.failed.is_empty() && report.passed >= at_least, "{report}");
     }
@@ -18,9 +18,9 @@ fn chat_prompts_are_those_of_dspy() {
 #[test]
 fn xml_prompts_and_replies_are_those_of_dspy() {
     for (file, at_least) in [
-        ("dspy-3.4.0/xml_format.json", 60),
-        ("dspy-3.4.1/xml_format.json", 1),
-        ("dspy-3.4.0/xml_parse.json", 105),
+        ("dspy-3.4.0/xml_format.json", 64),
+        ("dspy-3.4.1/xml_format.json", 2),
+        ("dspy-3.4.0/xml_parse.json", 108),
     ] {
         let report = run(file);
         assert!(report.failed.is_empty() && report.passed >= at_least, "{report}");
@@ -35,14 +35,30 @@ fn replies_are_read_as_dspy_reads_them() {
     }
 }
 
-// The other adapters' cases are in the same files.
 #[test]
-fn answers_and_training_data_are_those_of_dspy() {
-    for (file, at_least) in [("dspy-3.4.0/assistant.json", 10), ("dspy-3.4.0/finetune.json", 10)] {
+fn json_prompts_answers_and_training_data_are_those_of_dspy() {
+    for (file, at_least) in [
+        ("dspy-3.4.0/json_format.json", 57),
+        ("dspy-3.4.1/json_format.json", 4),
+        ("dspy-3.4.0/assistant.json", 43),
+        ("dspy-3.4.0/finetune.json", 15),
+        ("dspy-3.4.1/finetune.json", 1),
+    ] {
         let report = run(file);
-        let others = report.failed.iter().filter(|id| !id.contains("json"));
-        assert_eq!(others.count(), 0, "{report}");
-        assert!(report.passed >= at_least, "{report}");
+        assert!(report.failed.is_empty() && report.passed >= at_least, "{report}");
+    }
+}
+
+/// Without its quirk's name, the case of a later version is still seen to show it.
+#[test]
+fn a_later_version_is_run_without_the_one_before_it() {
+    for (file, at_most) in
+        [("format.json", 3), ("json_format.json", 1), ("xml_format.json", 1), ("finetune.json", 0)]
+    {
+        let path = format!("{}/conformance/dspy-3.4.1/{file}", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(path).unwrap();
+        let report = imp_tests::conformance::run_text(&text, Options::default()).unwrap();
+        assert!(report.failed.is_empty() && report.listed.len() <= at_most, "{report}");
     }
 }
 

@@ -1,29 +1,22 @@
-//! The one assembly of messages: adapters differ in its parts only.
+//! The parts of a message, which adapters share: they differ in these only.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::adapter::Adapter;
-use crate::adapter::demo::Demo;
 use crate::adapter::field_list::field_list;
 use crate::adapter::instructions::objective_text;
 use crate::adapter::options::{FormatOptions, Missing};
 use crate::adapter::record::{Answer, Record};
+use crate::adapter::renderer::{SectionContext, SectionRenderer};
 use crate::dialect::Dialect;
 use crate::error::FormatError;
-use crate::message::{Content, Message, Part};
-use crate::nearest::nearest;
+use crate::message::{Content, Part};
 use crate::spec::{FieldSpec, SignatureSpec};
 use crate::text::scan::{is_blank, trim};
 use crate::text::write::{FieldWriter, Form, Presence};
-
-/// What an incomplete demo's user message starts with (DSPy).
-pub(crate) const INCOMPLETE_DEMO: &str =
-    "This is an example of the task, though some input or output fields are not supplied.";
-
-/// What stands for a missing output of an incomplete demo (DSPy); the blank at the end is DSPy's.
-pub(crate) const NOT_SUPPLIED: &str = "Not supplied for this particular example. ";
 
 pub(crate) fn field_description(spec: &SignatureSpec, dialect: Dialect) -> String {
     format!(
@@ -64,12 +57,17 @@ pub(crate) fn placeholder(field: &FieldSpec, dialect: Dialect) -> String {
 }
 
 pub(crate) fn task_description(spec: &SignatureSpec, dialect: Dialect) -> String {
-    let mut instructions = spec.instructions();
-    // DSPy takes empty instructions for none; Imp leaves the objective empty.
+    let objective = objective_text(&instructions(spec, dialect));
+    format!("In adhering to this structure, your objective is: {objective}")
+}
+
+/// The instructions of a signature. DSPy takes empty ones for none; Imp leaves the objective empty.
+pub(crate) fn instructions(spec: &SignatureSpec, dialect: Dialect) -> Cow<'_, str> {
+    let instructions = spec.instructions();
     if dialect == Dialect::Dspy && instructions.is_empty() {
-        instructions = spec.default_instructions().into();
+        return spec.default_instructions().into();
     }
-    format!("In adhering to this structure, your objective is: {}", objective_text(&instructions))
+    instructions
 }
 
 pub(crate) fn system<A: Adapter + ?Sized>(adapter: &A, spec: &SignatureSpec) -> String {
@@ -121,7 +119,7 @@ pub(crate) fn value<A: Adapter + ?Sized>(
 }
 
 /// Whether a field has a value. The text goes to `scratch`.
-fn presence<A: Adapter + ?Sized>(
+pub(crate) fn presence<A: Adapter + ?Sized>(
     adapter: &A,
     field: &FieldSpec,
     record: &dyn Record,
@@ -243,6 +241,20 @@ pub(crate) fn user_content<A: Adapter + ?Sized>(
     sections(adapter, spec, inputs, MARKED, prefix, suffix)
 }
 
+/// The content of a user message, in which a renderer of the caller's may write the sections.
+pub(crate) fn rendered_user_content<A: Adapter + ?Sized>(
+    adapter: &A,
+    spec: &SignatureSpec,
+    inputs: &dyn Record,
+    (prefix, suffix): (&str, &str),
+    options: &FormatOptions,
+) -> Result<Content, FormatError> {
+    match &options.renderers.section {
+        None => adapter.user_content(spec, inputs, prefix, suffix),
+        renderer => content(adapter, spec, inputs, MARKED, (prefix, suffix), renderer.as_deref()),
+    }
+}
+
 /// The content of a user message: one text, or parts if there is an image, an audio or a file.
 pub(crate) fn sections<A: Adapter + ?Sized>(
     adapter: &A,
@@ -252,6 +264,33 @@ pub(crate) fn sections<A: Adapter + ?Sized>(
     prefix: &str,
     suffix: &str,
 ) -> Result<Content, FormatError> {
+    content(adapter, spec, inputs, sections, (prefix, suffix), None)
+}
+
+/// Puts what a renderer makes of a section in its place.
+fn render_section<A: Adapter + ?Sized>(
+    adapter: &A,
+    (field, index): (&FieldSpec, usize),
+    inputs: &dyn Record,
+    render: &SectionRenderer,
+    (out, start): (&mut String, usize),
+) -> Result<(), FormatError> {
+    let default = out.split_off(start);
+    let mut value = String::new();
+    adapter.value(field, inputs, index, &mut value)?;
+    let context = SectionContext { field, value: &value, default: &default, of: PhantomData };
+    out.push_str(&render(&context));
+    Ok(())
+}
+
+fn content<A: Adapter + ?Sized>(
+    adapter: &A,
+    spec: &SignatureSpec,
+    inputs: &dyn Record,
+    sections: Sections,
+    (prefix, suffix): (&str, &str),
+    renderer: Option<&SectionRenderer>,
+) -> Result<Content, FormatError> {
     let mut out = String::with_capacity(256 + prefix.len() + suffix.len());
     let mut parts = Vec::new();
     out.push_str(prefix);
@@ -260,6 +299,7 @@ pub(crate) fn sections<A: Adapter + ?Sized>(
         if start > 0 || !parts.is_empty() {
             out.push_str(sections.separator);
         }
+        let before = out.len();
         let mut pieces = Vec::new();
         let presence = if field.tree.parts {
             let (before, after) = sections.header;
@@ -275,7 +315,10 @@ pub(crate) fn sections<A: Adapter + ?Sized>(
             Dialect::Plain => presence == Presence::Present,
             Dialect::Dspy => presence != Presence::Absent,
         };
-        if !shown {
+        if let Some(render) = renderer.filter(|_| shown && !field.tree.parts) {
+            render_section(adapter, (field, index), inputs, render, (&mut out, before))?;
+        }
+        if !shown || out.len() == before && pieces.is_empty() {
             out.truncate(start);
             continue;
         }
@@ -377,113 +420,4 @@ pub(crate) fn push_fields(
             let _ = write!(out, " ({reminder})");
         }
     }
-}
-
-pub(crate) fn prefix<A: Adapter + ?Sized>(
-    adapter: &A,
-    spec: &SignatureSpec,
-    options: &FormatOptions,
-) -> Result<Vec<Message>, FormatError> {
-    let mut messages = Vec::with_capacity(2 + 2 * options.demos.len());
-    messages.push(Message::system(adapter.system(spec)));
-    demos(adapter, spec, &options.demos, &mut messages)?;
-    Ok(messages)
-}
-
-/// The user message of the request; `None` if it is blank and blank ones are left out.
-pub(crate) fn request<A: Adapter + ?Sized>(
-    adapter: &A,
-    spec: &SignatureSpec,
-    inputs: &dyn Record,
-    options: &FormatOptions,
-) -> Result<Option<Message>, FormatError> {
-    check_inputs(adapter, spec, inputs)?;
-    let suffix = options.response_instruction.then(|| adapter.output_requirements(spec));
-    let suffix = suffix.as_deref().unwrap_or_default();
-    let content = adapter.user_content(spec, inputs, "", suffix)?;
-    let blank = options.omit_empty_request && content.is_blank();
-    Ok((!blank).then(|| Message::user(content)))
-}
-
-/// An input without a value is an error unless it is optional or has a default. A derived struct has all
-/// of its values, so this costs a walk over the fields of a described signature only.
-pub(crate) fn check_inputs<A: Adapter + ?Sized>(
-    adapter: &A,
-    spec: &SignatureSpec,
-    inputs: &dyn Record,
-) -> Result<(), FormatError> {
-    if inputs.is_complete() {
-        return Ok(());
-    }
-    let mut missing = Vec::new();
-    let mut scratch = String::new();
-    for (index, field) in spec.inputs.iter().enumerate() {
-        let presence = presence(adapter, field, inputs, index, &mut scratch)?;
-        if presence == Presence::Absent && !field.is_optional() && field.default.is_none() {
-            missing.push(field.name.clone());
-        }
-    }
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let known: HashSet<&str> = spec.inputs.iter().map(|field| field.name.as_str()).collect();
-    let unknown: Vec<(String, Option<String>)> = inputs
-        .given_names()
-        .into_iter()
-        .filter(|name| !known.contains(name))
-        .map(|name| {
-            // A value that is there under its own name is not the one that was meant.
-            let near = nearest(name, missing.iter().map(String::as_str));
-            (name.to_owned(), near.map(str::to_owned))
-        })
-        .collect();
-    Err(if unknown.is_empty() {
-        FormatError::MissingInputs(missing)
-    } else {
-        FormatError::UnknownInputs { missing, unknown }
-    })
-}
-
-/// The demos as messages: incomplete ones first, each group in the given order.
-fn demos<A: Adapter + ?Sized>(
-    adapter: &A,
-    spec: &SignatureSpec,
-    demos: &[Demo],
-    messages: &mut Vec<Message>,
-) -> Result<(), FormatError> {
-    let mut complete = Vec::new();
-    for demo in demos {
-        let inputs = supplied(adapter, &spec.inputs, &*demo.inputs)?;
-        let outputs = supplied(adapter, &spec.outputs, &*demo.outputs)?;
-        let whole = inputs.values == spec.inputs.len() && outputs.values == spec.outputs.len();
-        if !whole && (inputs.keys == 0 || outputs.keys == 0) {
-            continue;
-        }
-        let (group, prefix) = if whole { (&mut complete, "") } else { (&mut *messages, INCOMPLETE_DEMO) };
-        group.push(Message::user(adapter.user_content(spec, &*demo.inputs, prefix, "")?));
-        let missing = Missing::Say(NOT_SUPPLIED);
-        group.push(Message::assistant(adapter.assistant_content(spec, &*demo.outputs, missing)?));
-    }
-    messages.append(&mut complete);
-    Ok(())
-}
-
-/// The messages of a training example: the request and the answer to it.
-pub(crate) fn finetune<A: Adapter + ?Sized>(
-    adapter: &A,
-    spec: &SignatureSpec,
-    inputs: &dyn Record,
-    outputs: &dyn Record,
-    options: &FormatOptions,
-) -> Result<Vec<Message>, FormatError> {
-    let missing = spec.outputs.len() - supplied(adapter, &spec.outputs, outputs)?.keys;
-    if missing > 0 {
-        return Err(FormatError::Other(format!(
-            "a training example needs every output, and {missing} of {} have no value",
-            spec.outputs.len()
-        )));
-    }
-    let mut messages = adapter.messages(spec, inputs, options)?;
-    messages.push(Message::assistant(adapter.assistant_content(spec, outputs, Missing::LeaveOut)?));
-    Ok(messages)
 }

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use crate::adapter::json::Json;
+use crate::adapter::options::FormatOptions;
 use crate::adapter::read::Syntax;
 use crate::adapter::record::Section;
 use crate::adapter::typed::typed_methods;
-use crate::adapter::{Adapter, assembly};
+use crate::adapter::{Adapter, assembly, messages, plain_loop};
 use crate::dialect::Dialect;
 use crate::error::ParseError;
 use crate::message::Text;
@@ -105,6 +106,24 @@ impl Adapter for Chat {
             Dialect::Dspy => Slot::ChatSystemDspy,
         };
         spec.rendered.get(slot, || assembly::system(self, spec)).into()
+    }
+
+    fn system_for(&self, spec: &SignatureSpec, options: &FormatOptions) -> Text {
+        let Some(guidance) = options.guidance.as_deref() else { return self.system(spec) };
+        match guidance.submit_tool() {
+            Some(submit) if guidance.is_plain_loop() => {
+                plain_loop::submit_loop(spec, guidance, submit, &options.agent_line, self.dialect).into()
+            }
+            _ if guidance.is_native_text_loop() => {
+                plain_loop::text_loop(self, spec, guidance, &options.agent_line).into()
+            }
+            _ => messages::guided_system(self, spec, guidance, options),
+        }
+    }
+
+    fn has_plain_turns(&self, options: &FormatOptions) -> bool {
+        let guidance = options.guidance.as_deref();
+        guidance.is_some_and(|guidance| guidance.is_plain_loop() || guidance.is_native_text_loop())
     }
 
     fn output_requirements(&self, spec: &SignatureSpec) -> Text {

@@ -7,7 +7,6 @@ use crate::adapter::field_list::field_list;
 use crate::adapter::options::AgentLine;
 use crate::dialect::Dialect;
 use crate::spec::{FieldSpec, SignatureSpec};
-use crate::types::Kind;
 
 /// A tool loop, as its prompts describe it.
 ///
@@ -133,6 +132,19 @@ impl Guidance {
         self.written.is_none()
     }
 
+    /// Whether the loop ends with a message that calls no tool, where the provider holds the tools.
+    pub(crate) fn is_native_text_loop(&self) -> bool {
+        self.ends_with_text() && self.calls_are_native()
+    }
+
+    /// Whether the system message is plain paragraphs (Imp §15), under the Chat adapter.
+    pub(crate) fn is_plain_loop(&self) -> bool {
+        self.submit.is_some()
+            && self.finish_tools.is_empty()
+            && self.calls_are_native()
+            && self.layout == LoopLayout::Plain
+    }
+
     /// Whether the loop ends with a text, the task's one output.
     pub(crate) fn ends_with_text(&self) -> bool {
         self.submit.is_none() && self.finish_tools.is_empty()
@@ -185,16 +197,4 @@ pub(crate) fn backticked<'a>(names: impl Iterator<Item = &'a str>) -> String {
         let _ = write!(out, "{}`{name}`", if at > 0 { ", " } else { "" });
     }
     out
-}
-
-impl FieldSpec {
-    /// Whether the field holds a conversation.
-    pub(crate) fn is_history(&self) -> bool {
-        matches!(self.tree.present(&self.tree.root).kind, Kind::History)
-    }
-
-    /// Whether the field holds tool calls.
-    pub(crate) fn is_tool_calls(&self) -> bool {
-        matches!(self.tree.present(&self.tree.root).kind, Kind::ToolCalls)
-    }
 }

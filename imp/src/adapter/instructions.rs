@@ -18,7 +18,6 @@ pub(crate) fn objective_text(raw: &str) -> String {
 }
 
 /// The instructions cleaned, without indentation and without a leading line break.
-#[allow(dead_code, reason = "for the plain layout of a tool loop")]
 pub(crate) fn plain_text(raw: &str) -> String {
     split_lines(&dedent(&cleandoc(raw))).collect::<Vec<_>>().join("\n")
 }

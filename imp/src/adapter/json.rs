@@ -4,12 +4,13 @@ use std::fmt::Write as _;
 
 use crate::adapter::complete::{NO_OBJECT, broken};
 use crate::adapter::field_list::field_list;
+use crate::adapter::messages::Shown;
 use crate::adapter::options::{FormatOptions, Missing, OutputForm};
 use crate::adapter::read::Syntax;
 use crate::adapter::record::{Answer, Record, Section};
 use crate::adapter::schema_text::strict_schema;
 use crate::adapter::typed::typed_methods;
-use crate::adapter::{Adapter, assembly};
+use crate::adapter::{Adapter, assembly, messages};
 use crate::dialect::Dialect;
 use crate::error::{FormatError, ParseError, ParseErrorKind};
 use crate::message::{Content, Message, Part, Text};
@@ -131,6 +132,10 @@ impl Adapter for Json {
             Dialect::Dspy => Slot::JsonRequirementsDspy,
         };
         let render = || {
+            // All that is wanted are tool calls, which the provider asks for in its own way.
+            if spec.outputs.is_empty() && self.dialect == Dialect::Plain {
+                return String::new();
+            }
             let mut out = String::from("Respond with a JSON object in the following order of fields: ");
             assembly::push_fields(&mut out, spec, self.dialect, |out, name| {
                 let _ = write!(out, "`{name}`");
@@ -147,15 +152,18 @@ impl Adapter for Json {
         &self,
         spec: &SignatureSpec,
         inputs: &dyn Record,
-        _: &FormatOptions,
+        options: &FormatOptions,
     ) -> Result<Option<Message>, FormatError> {
-        assembly::check_inputs(self, spec, inputs)?;
-        let requirements = self.output_requirements(spec);
-        if !spec.inputs.iter().any(|field| field.tree.parts) {
-            return Ok(Some(Message::user(self.user_content(spec, inputs, "", &requirements)?)));
+        messages::check_inputs(self, spec, inputs)?;
+        let shown = Shown::of(spec, inputs);
+        let requirements = self.output_requirements(shown.spec);
+        let content =
+            |suffix| assembly::rendered_user_content(self, shown.spec, &shown, ("", suffix), options);
+        if requirements.is_empty() || !spec.inputs.iter().any(|field| field.tree.parts) {
+            return Ok(Some(messages::asked(content(&requirements)?, spec, inputs, options)));
         }
         // Beside parts the sentence is one of its own (Imp §9.1).
-        let content = match self.user_content(spec, inputs, "", "")? {
+        let content = match content("")? {
             Content::Parts(mut parts) => {
                 parts.push(Part::Text(format!("\n\n{requirements}").into()));
                 Content::Parts(parts)
@@ -163,7 +171,7 @@ impl Adapter for Json {
             Content::Text(text) if text.is_empty() => requirements.into(),
             Content::Text(text) => format!("{text}\n\n{requirements}").into(),
         };
-        Ok(Some(Message::user(content)))
+        Ok(Some(messages::asked(content, spec, inputs, options)))
     }
 
     fn output_form(&self, spec: &SignatureSpec) -> OutputForm {

@@ -6,18 +6,23 @@ pub(crate) mod assembly;
 pub(crate) mod chat;
 pub(crate) mod complete;
 pub(crate) mod demo;
+pub(crate) mod exchange;
 pub(crate) mod field_list;
 pub(crate) mod guidance;
+pub(crate) mod history;
 pub(crate) mod instructions;
 pub(crate) mod json;
+pub(crate) mod messages;
 pub(crate) mod options;
 pub(crate) mod partial;
+pub(crate) mod plain_loop;
 pub(crate) mod read;
 pub(crate) mod record;
 pub(crate) mod renderer;
 pub(crate) mod salvage;
 pub(crate) mod schema_text;
 pub(crate) mod single_field;
+pub(crate) mod step;
 pub(crate) mod turn;
 pub(crate) mod two_step;
 pub(crate) mod typed;
@@ -86,6 +91,22 @@ pub trait Adapter: fmt::Debug + Send + Sync {
     /// The system message: description, structure and task, a line each.
     fn system(&self, spec: &SignatureSpec) -> Text {
         assembly::system(self, spec).into()
+    }
+
+    /// The system message of a request with options: with the guidance of a tool loop, if there is one. By
+    /// default the guidance stands behind the instructions, as in DSPy.
+    fn system_for(&self, spec: &SignatureSpec, options: &FormatOptions) -> Text {
+        match options.guidance.as_deref() {
+            None => self.system(spec),
+            Some(guidance) => messages::guided_system(self, spec, guidance, options),
+        }
+    }
+
+    /// Whether the assistant's messages of demos and stored turns are plain text, because the model's replies
+    /// are: in a tool loop that needs no sections. The default is no.
+    fn has_plain_turns(&self, options: &FormatOptions) -> bool {
+        let _ = options;
+        false
     }
 
     /// Writes the value of one field, the text of its section, and says whether there is one. An adapter
@@ -162,7 +183,22 @@ pub trait Adapter: fmt::Debug + Send + Sync {
     ///
     /// The value's own `Serialize` of a demo refuses.
     fn prefix(&self, spec: &SignatureSpec, options: &FormatOptions) -> Result<Vec<Message>, FormatError> {
-        assembly::prefix(self, spec, options)
+        messages::prefix(self, spec, options)
+    }
+
+    /// The messages of the conversation so far: the turns of every input that is a [`History`](crate::History).
+    /// They stand between the prefix and the request.
+    ///
+    /// # Errors
+    ///
+    /// An input that should hold a history holds something else.
+    fn history(
+        &self,
+        spec: &SignatureSpec,
+        inputs: &dyn Record,
+        options: &FormatOptions,
+    ) -> Result<Vec<Message>, FormatError> {
+        history::messages(self, spec, inputs, options)
     }
 
     /// The user message with the inputs; `None` if it is blank and the options leave blank ones out.
@@ -176,14 +212,14 @@ pub trait Adapter: fmt::Debug + Send + Sync {
         inputs: &dyn Record,
         options: &FormatOptions,
     ) -> Result<Option<Message>, FormatError> {
-        assembly::request(self, spec, inputs, options)
+        messages::request(self, spec, inputs, options)
     }
 
-    /// All messages of a request: the prefix and the inputs.
+    /// All messages of a request: the prefix, the conversation so far, and the inputs.
     ///
     /// # Errors
     ///
-    /// As for [`prefix`](Adapter::prefix) and [`request`](Adapter::request).
+    /// As for [`prefix`](Adapter::prefix), [`history`](Adapter::history) and [`request`](Adapter::request).
     fn messages(
         &self,
         spec: &SignatureSpec,
@@ -191,6 +227,7 @@ pub trait Adapter: fmt::Debug + Send + Sync {
         options: &FormatOptions,
     ) -> Result<Vec<Message>, FormatError> {
         let mut messages = self.prefix(spec, options)?;
+        messages.extend(self.history(spec, inputs, options)?);
         messages.extend(self.request(spec, inputs, options)?);
         Ok(messages)
     }
@@ -208,7 +245,7 @@ pub trait Adapter: fmt::Debug + Send + Sync {
         outputs: &dyn Record,
         options: &FormatOptions,
     ) -> Result<Vec<Message>, FormatError> {
-        assembly::finetune(self, spec, inputs, outputs, options)
+        messages::finetune(self, spec, inputs, outputs, options)
     }
 
     /// How a reply marks its outputs, for a lenient reading of one that is not exactly of the format. The

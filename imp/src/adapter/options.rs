@@ -27,7 +27,7 @@ use crate::message::Content;
 /// adds to is then that adapter's. Fields are named by the handles of the signature: a handle of another one
 /// does not compile.
 ///
-/// ```no_run
+/// ```
 /// use imp::{Chat, Demo, FormatOptions, Json, Signature};
 ///
 /// #[derive(Signature)]

@@ -12,10 +12,11 @@ use serde_json::Value as Json;
 use crate::dialect::Dialect;
 use crate::error::{FieldFailure, SpecError, WriteError};
 use crate::fields::Fields;
+use crate::history::USER_NAME;
 use crate::meta::{RecordMeta, Side, schema_for};
 use crate::spec::{FieldSpec, SignatureSpec};
 use crate::text::read::{self, ReadError, ReadOptions, Source};
-use crate::text::write::FieldWriter;
+use crate::text::write::{FieldWriter, to_value};
 use crate::types::Kind;
 use crate::value::Value;
 use crate::variants::declare_order;
@@ -36,6 +37,12 @@ pub trait Record {
     /// Whether every field has a value by its type, so that none need be looked for. The default is no.
     fn is_complete(&self) -> bool {
         false
+    }
+
+    /// The name of the participant whose inputs these are, beside the fields: the key `user_name` of
+    /// [`Fields`](crate::Fields). A signature that declares a field of that name does not ask. The default is none.
+    fn user_name(&self) -> Option<&str> {
+        None
     }
 
     /// The names under which values are given, where they are not known to be the signature's: an error
@@ -61,6 +68,10 @@ impl Record for Answer<'_> {
     fn given_names(&self) -> Vec<&str> {
         self.0.given_names()
     }
+
+    fn user_name(&self) -> Option<&str> {
+        self.0.user_name()
+    }
 }
 
 /// A [`Record`] that is the inputs of a call.
@@ -80,7 +91,7 @@ pub trait Inputs: Record {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the output of a signature",
     label = "not an output struct",
-    note = "derive `Signature` on the output struct, without `output = …`"
+    note = "an output is a struct that derives `Signature`, without `output = …`: for one text, `struct Answer {{ answer: String }}`"
 )]
 pub trait Outputs: Record + Sized {
     /// The companion struct in which every field is optional.
@@ -120,7 +131,7 @@ pub trait Signature: Inputs + Describe {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the output of a signature",
     label = "not an output struct",
-    note = "derive `Signature` on the output struct, without `output = …`"
+    note = "an output is a struct that derives `Signature`, without `output = …`: for one text, `struct Answer {{ answer: String }}`"
 )]
 pub trait OutputSignature: Outputs + Describe {
     /// The description of the outputs alone: a signature without inputs.
@@ -148,7 +159,7 @@ pub trait PartOf<I: ?Sized> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the type of an input field",
     label = "this type has no JSON Schema or cannot be serialised",
-    note = "an input field's type implements `serde::Serialize` and `schemars::JsonSchema`: derive both"
+    note = "an input field's type implements `serde::Serialize` and `schemars::JsonSchema`: derive both; other crates have them as features"
 )]
 pub trait InputType {
     /// The JSON Schema of the type as it is written.
@@ -176,7 +187,7 @@ impl<T: Serialize + JsonSchema + ?Sized> InputType for T {
     }
 
     fn to_value(&self) -> Result<Value, WriteError> {
-        value_of(self)
+        to_value(self)
     }
 
     fn write(&self, out: &mut FieldWriter<'_>) -> Result<(), WriteError> {
@@ -188,7 +199,7 @@ impl<T: Serialize + JsonSchema + ?Sized> InputType for T {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the type of an output field",
     label = "this type has no JSON Schema, or cannot be serialised or deserialised",
-    note = "an output field's type implements `serde::Serialize`, `serde::Deserialize` and `schemars::JsonSchema`: derive all three"
+    note = "an output field's type implements `serde::Serialize`, `serde::Deserialize` and `schemars::JsonSchema`: derive all three; other crates have them as features"
 )]
 pub trait OutputType: Sized {
     /// The JSON Schema of the type as it is read.
@@ -225,7 +236,7 @@ impl<T: Serialize + DeserializeOwned + JsonSchema> OutputType for T {
     }
 
     fn to_value(&self) -> Result<Value, WriteError> {
-        value_of(self)
+        to_value(self)
     }
 
     fn write(&self, out: &mut FieldWriter<'_>) -> Result<(), WriteError> {
@@ -235,10 +246,6 @@ impl<T: Serialize + DeserializeOwned + JsonSchema> OutputType for T {
     fn read(source: &Source<'_>, field: &FieldSpec, options: ReadOptions) -> Result<Self, ReadError> {
         read::read(source, &field.tree, field.checks.as_deref(), options)
     }
-}
-
-fn value_of<T: Serialize + ?Sized>(value: &T) -> Result<Value, WriteError> {
-    serde_json::to_value(value).map(Value::from).map_err(|error| WriteError::new(error.to_string()))
 }
 
 /// One output's part of a reply.
@@ -404,6 +411,10 @@ impl Record for Fields {
         }
         out.absent();
         Ok(())
+    }
+
+    fn user_name(&self) -> Option<&str> {
+        self.get(USER_NAME)?.as_str()
     }
 
     fn given_names(&self) -> Vec<&str> {

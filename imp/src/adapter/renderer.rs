@@ -189,15 +189,21 @@ macro_rules! debug {
 
 debug!(SystemContext<I>, OutputContext<I>, SectionContext<I>, ToolResultContext, NoteContext<I>);
 
+pub(crate) type SystemRenderer = dyn Fn(&SystemContext<'_, ()>) -> String + Send + Sync;
+pub(crate) type OutputRenderer = dyn Fn(&OutputContext<'_, ()>) -> String + Send + Sync;
+pub(crate) type SectionRenderer = dyn Fn(&SectionContext<'_, ()>) -> String + Send + Sync;
+pub(crate) type ToolResultRenderer = dyn Fn(&ToolResultContext<'_>) -> Content + Send + Sync;
+pub(crate) type NoteRenderer = dyn Fn(&NoteContext<'_, ()>) -> Option<String> + Send + Sync;
+
 /// The renderers of a set of options. Contexts are of no signature here: the closures that are kept put the
 /// signature of the caller's closure in.
 #[derive(Clone, Default)]
 pub(crate) struct Renderers {
-    pub(crate) system: Option<Arc<dyn Fn(&SystemContext<'_, ()>) -> String + Send + Sync>>,
-    pub(crate) output: Option<Arc<dyn Fn(&OutputContext<'_, ()>) -> String + Send + Sync>>,
-    pub(crate) section: Option<Arc<dyn Fn(&SectionContext<'_, ()>) -> String + Send + Sync>>,
-    pub(crate) tool_result: Option<Arc<dyn Fn(&ToolResultContext<'_>) -> Content + Send + Sync>>,
-    pub(crate) note: Option<Arc<dyn Fn(&NoteContext<'_, ()>) -> Option<String> + Send + Sync>>,
+    pub(crate) system: Option<Arc<SystemRenderer>>,
+    pub(crate) output: Option<Arc<OutputRenderer>>,
+    pub(crate) section: Option<Arc<SectionRenderer>>,
+    pub(crate) tool_result: Option<Arc<ToolResultRenderer>>,
+    pub(crate) note: Option<Arc<NoteRenderer>>,
 }
 
 impl fmt::Debug for Renderers {
@@ -230,7 +236,7 @@ pub(crate) fn captured(
     let wrong = |error: WriteError| FormatError::Value { field: field.name.clone(), error };
     let mut value = None;
     let mut scratch = String::new();
-    let mut writer = FieldWriter::capture(&mut scratch, &field.tree, &mut value);
+    let mut writer = FieldWriter::capturing(&mut scratch, &field.tree, &mut value);
     record.write(index, field, &mut writer).map_err(wrong)?;
     let presence = writer.presence();
     Ok(value.filter(|_| presence != Presence::Absent))

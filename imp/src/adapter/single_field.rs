@@ -6,10 +6,11 @@ use std::sync::Arc;
 use crate::adapter::assembly::Sections;
 use crate::adapter::field_list::given_description;
 use crate::adapter::json::Json;
+use crate::adapter::messages::Shown;
 use crate::adapter::options::{FormatOptions, Missing, OutputForm};
 use crate::adapter::record::{FieldReader, Record, Section};
 use crate::adapter::typed::typed_methods;
-use crate::adapter::{Adapter, assembly};
+use crate::adapter::{Adapter, assembly, messages};
 use crate::dialect::Dialect;
 use crate::error::{FormatError, ParseError, ParseErrorKind};
 use crate::message::{Content, Message, Text};
@@ -208,7 +209,8 @@ impl Adapter for SingleField {
     fn prefix(&self, spec: &SignatureSpec, options: &FormatOptions) -> Result<Vec<Message>, FormatError> {
         only(spec)?;
         for (at, demo) in options.demos.iter().enumerate() {
-            let mut missing = assembly::without_value(self, &spec.inputs, &*demo.inputs)?;
+            let shown = Shown::of(spec, &*demo.inputs);
+            let mut missing = assembly::without_value(self, &shown.spec.inputs, &shown)?;
             missing.extend(assembly::without_value(self, &spec.outputs, &*demo.outputs)?);
             if !missing.is_empty() {
                 return Err(FormatError::Other(format!(
@@ -219,10 +221,13 @@ impl Adapter for SingleField {
             }
         }
         let mut messages = Vec::with_capacity(2 + 2 * options.demos.len());
-        messages.push(Message::system(self.system(spec)));
+        messages.push(Message::system(messages::rendered_system(self, spec, options)));
         for demo in &options.demos {
-            messages.push(Message::user(self.user_content(spec, &*demo.inputs, "", "")?));
-            let answer = self.assistant_content(spec, &*demo.outputs, Missing::LeaveOut)?;
+            let shown = Shown::of(spec, &*demo.inputs);
+            let asked = assembly::rendered_user_content(self, shown.spec, &shown, ("", ""), options)?;
+            messages.push(Message::user(asked));
+            let missing = Missing::LeaveOut;
+            let answer = messages::rendered_outputs(self, spec, &*demo.outputs, missing, options)?;
             messages.push(Message::assistant(answer));
         }
         Ok(messages)
@@ -232,11 +237,13 @@ impl Adapter for SingleField {
         &self,
         spec: &SignatureSpec,
         inputs: &dyn Record,
-        _: &FormatOptions,
+        options: &FormatOptions,
     ) -> Result<Option<Message>, FormatError> {
         only(spec)?;
-        assembly::check_inputs(self, spec, inputs)?;
-        Ok(Some(Message::user(self.user_content(spec, inputs, "", "")?)))
+        messages::check_inputs(self, spec, inputs)?;
+        let shown = Shown::of(spec, inputs);
+        let content = assembly::rendered_user_content(self, shown.spec, &shown, ("", ""), options)?;
+        Ok(Some(messages::asked(content, spec, inputs, options)))
     }
 
     /// The JSON adapter's schema. A client that knows no schemas is asked for text: the prompt asks for no

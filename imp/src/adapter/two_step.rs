@@ -2,10 +2,11 @@
 
 use crate::adapter::assembly::Sections;
 use crate::adapter::field_list::field_list;
+use crate::adapter::messages::Shown;
 use crate::adapter::options::{FormatOptions, Missing};
 use crate::adapter::record::{Record, Section};
 use crate::adapter::typed::typed_methods;
-use crate::adapter::{Adapter, assembly};
+use crate::adapter::{Adapter, assembly, messages};
 use crate::dialect::Dialect;
 use crate::error::{FormatError, ParseError, ParseErrorKind};
 use crate::message::{Content, Message, Text};
@@ -179,10 +180,12 @@ impl Adapter for TwoStepPrompt {
         &self,
         spec: &SignatureSpec,
         inputs: &dyn Record,
-        _: &FormatOptions,
+        options: &FormatOptions,
     ) -> Result<Option<Message>, FormatError> {
-        assembly::check_inputs(self, spec, inputs)?;
-        Ok(Some(Message::user(self.user_content(spec, inputs, "", "")?)))
+        messages::check_inputs(self, spec, inputs)?;
+        let shown = Shown::of(spec, inputs);
+        let content = assembly::rendered_user_content(self, shown.spec, &shown, ("", ""), options)?;
+        Ok(Some(messages::asked(content, spec, inputs, options)))
     }
 
     fn sections<'r>(&self, _: &SignatureSpec, reply: &'r str) -> Result<Vec<Section<'r>>, ParseError> {

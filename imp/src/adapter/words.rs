@@ -248,6 +248,7 @@ pub(crate) fn python_name(tree: &TypeTree, ty: &Type) -> String {
     match &ty.kind {
         Kind::Any => "Any".to_owned(),
         Kind::Null => "NoneType".to_owned(),
+        Kind::String if ty.is_tool() => "Tool".to_owned(),
         Kind::String | Kind::Reasoning => "str".to_owned(),
         Kind::Integer => "int".to_owned(),
         Kind::Number => "float".to_owned(),

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use crate::adapter::chat::is_prose;
 use crate::adapter::field_list::field_list;
 use crate::adapter::json::Json;
+use crate::adapter::messages::Shown;
 use crate::adapter::options::{FormatOptions, Missing};
 use crate::adapter::read::Syntax;
 use crate::adapter::record::{Answer, FieldReader, Record, Section};
 use crate::adapter::typed::typed_methods;
-use crate::adapter::{Adapter, assembly, complete};
+use crate::adapter::{Adapter, assembly, complete, messages};
 use crate::dialect::Dialect;
 use crate::error::{FieldFailure, FormatError, ParseError, ParseErrorKind};
 use crate::message::{Message, Text};
@@ -231,6 +232,10 @@ impl Adapter for Xml {
             Dialect::Dspy => Slot::XmlRequirementsDspy,
         };
         let render = || {
+            // All that is wanted are tool calls, which the provider asks for in its own way.
+            if spec.outputs.is_empty() && self.dialect == Dialect::Plain {
+                return String::new();
+            }
             let names: Vec<String> = spec.outputs.iter().map(|field| format!("`<{}>`", field.name)).collect();
             let mut out = format!(
                 "Respond with the corresponding output fields wrapped in XML tags {}.",
@@ -252,11 +257,14 @@ impl Adapter for Xml {
         &self,
         spec: &SignatureSpec,
         inputs: &dyn Record,
-        _: &FormatOptions,
+        options: &FormatOptions,
     ) -> Result<Option<Message>, FormatError> {
-        assembly::check_inputs(self, spec, inputs)?;
-        let requirements = self.output_requirements(spec);
-        Ok(Some(Message::user(self.user_content(spec, inputs, "", &requirements)?)))
+        messages::check_inputs(self, spec, inputs)?;
+        let shown = Shown::of(spec, inputs);
+        let requirements = self.output_requirements(shown.spec);
+        let content =
+            assembly::rendered_user_content(self, shown.spec, &shown, ("", &requirements), options)?;
+        Ok(Some(messages::asked(content, spec, inputs, options)))
     }
 
     fn fallback(&self) -> Option<Arc<dyn Adapter>> {

@@ -22,7 +22,7 @@ use crate::spec::{Constraint, FieldSpec, SignatureSpec};
 use crate::text::read::check_value;
 use crate::types::{AnswerShape, Checks, Kind, Number, PartKind, Property, Type, TypeTree, check_depth, key};
 use crate::value::{Map, Value};
-use crate::{history, reasoning, tool_calls};
+use crate::{history, reasoning, tool_calls, tool_definition};
 
 /// Types nested deeper than this are refused, so that no later walk over them can run out of stack.
 const DEPTH: usize = 64;
@@ -43,7 +43,7 @@ const FIELD_KEYS: [&str; 11] = [
 ];
 const TYPE_KEYS: [&str; 9] =
     ["optional", "list", "dict", "literal", "enum", "object", "union", "schema", "code"];
-const WORDS: [&str; 23] = [
+const WORDS: [&str; 24] = [
     "str",
     "int",
     "float",
@@ -53,6 +53,7 @@ const WORDS: [&str; 23] = [
     "any",
     "reasoning",
     "history",
+    "tool",
     "tool_calls",
     "string",
     "integer",
@@ -439,6 +440,7 @@ impl Types {
             "reasoning" => reasoning::schema(),
             "code" => code("python"),
             "history" => history::schema(),
+            "tool" => tool_definition::schema(),
             "tool_calls" => tool_calls::schema(),
             word => match parse_type(word) {
                 Ok(written) if written.shape.is_some() => {
@@ -980,6 +982,7 @@ fn described_type(tree: &TypeTree, ty: &Type, depth: usize) -> Option<Json> {
     Some(match &ty.kind {
         Kind::Any => json!("any"),
         Kind::Null => json!("null"),
+        Kind::String if ty.is_tool() => json!("tool"),
         Kind::String => json!("str"),
         Kind::Integer => json!("int"),
         Kind::Number => json!("float"),

@@ -63,7 +63,7 @@ fn looks_tagged(map: &Map) -> bool {
 }
 
 /// The inverse of [`MapAsData`].
-pub(super) fn map_from_data(map: Map) -> Map {
+pub(crate) fn map_from_data(map: Map) -> Map {
     map.into_iter().map(|(key, value)| (key, from_data(value))).collect()
 }
 

@@ -16,7 +16,8 @@ use crate::value::{Map, Value};
 
 pub use turn::Turn;
 
-pub(crate) use turn::{ASSISTANT_NAME, USER_NAME};
+pub(crate) use data::map_from_data;
+pub(crate) use turn::{ASSISTANT_NAME, CALLS, NAME, RESULTS, THOUGHT, USER_NAME};
 
 /// The key of a history's turns as data.
 const TURNS: &str = "messages";
@@ -26,7 +27,7 @@ const TURNS: &str = "messages";
 /// As the type of an input it is no section of the prompt: its turns are messages that stand between the demos
 /// and the request, and the next call's history is this one and a turn more.
 ///
-/// ```no_run
+/// ```
 /// use imp::{Chat, History, Role, Signature, Turn};
 ///
 /// #[derive(Clone, Signature)]
@@ -156,7 +157,8 @@ impl History {
         self.turns.iter().map(redact::turn).collect()
     }
 
-    /// A history given as data, in a described signature; `None` if it is none.
+    /// A history given as data, in a described signature. Its values are what they are: nothing in it is read as
+    /// an image.
     pub(crate) fn from_value(value: Value) -> Result<History, String> {
         let turns = match value {
             Value::List(turns) => turns,
@@ -167,7 +169,7 @@ impl History {
             other => return Err(format!("a history is a list of turns, not {}", other.kind())),
         };
         let turn = |turn| match turn {
-            Value::Map(turn) => Ok(Turn::from(data::map_from_data(turn))),
+            Value::Map(turn) => Ok(Turn::from(turn)),
             other => Err(format!("a turn is an object of fields, not {}", other.kind())),
         };
         turns.into_iter().map(turn).collect()
@@ -186,6 +188,13 @@ impl<T: Into<Turn>> Extend<T> for History {
     }
 }
 
+/// The turns as a list: the value of a history in a signature that is described at run time.
+impl From<History> for Value {
+    fn from(history: History) -> Self {
+        Value::List(history.turns.into_iter().map(Value::from).collect())
+    }
+}
+
 impl Serialize for History {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         [(TURNS, &self.turns)].into_iter().collect::<std::collections::BTreeMap<_, _>>().serialize(serializer)
@@ -194,7 +203,8 @@ impl Serialize for History {
 
 impl<'de> Deserialize<'de> for History {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        History::from_value(Value::deserialize(deserializer)?).map_err(D::Error::custom)
+        let history = History::from_value(Value::deserialize(deserializer)?).map_err(D::Error::custom)?;
+        Ok(history.turns.into_iter().map(|turn| map_from_data(turn.into_fields())).collect())
     }
 }
 

@@ -17,6 +17,9 @@ pub(crate) const RESULTS: &str = "tool_call_results";
 pub(super) const REASONING: &str = "reasoning_content";
 pub(super) const REASONING_DETAILS: &str = "reasoning_details";
 
+/// The name by which a turn announces itself to the writer, which takes it as it is. No text can be it.
+pub(crate) const NAME: &str = "$imp::Turn";
+
 /// One turn of a [`History`](crate::History): what was asked, what was answered, and which tools were called.
 ///
 /// Its fields are values by name, so that a turn can be stored and be formatted for another signature than the
@@ -65,7 +68,7 @@ pub(super) const REASONING_DETAILS: &str = "reasoning_details";
 /// A step of a tool loop has what the model said, the calls, and their results. A model that calls tools
 /// natively sees them as such; one that cannot sees them written.
 ///
-/// ```no_run
+/// ```
 /// use imp::{Chat, Fields, Adapter, FormatOptions, Map, Role, SignatureSpec, ToolCall, ToolCalls, ToolResult, Turn};
 ///
 /// let mut calls: ToolCalls = vec![ToolCall::new("c1", "lookup", Map::from([("word", "imp")]))].into();
@@ -143,6 +146,11 @@ impl Turn {
         &self.0
     }
 
+    /// The same, owned.
+    pub fn into_fields(self) -> Map {
+        self.0
+    }
+
     /// A text that is no field of the signature, if it is not empty.
     pub(crate) fn extra(&self, key: &str) -> Option<&str> {
         self.0.get(key)?.as_str().filter(|text| !text.is_empty())
@@ -180,7 +188,7 @@ impl From<Turn> for Value {
 
 impl Serialize for Turn {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        MapAsData(&self.0).serialize(serializer)
+        serializer.serialize_newtype_struct(NAME, &MapAsData(&self.0))
     }
 }
 

@@ -12,6 +12,7 @@ mod error;
 mod openai;
 mod request;
 mod script;
+mod tool_choice;
 mod transport;
 pub mod wire;
 
@@ -26,6 +27,7 @@ pub use error::{LmError, LmErrorKind};
 pub use openai::{Key, OpenAi};
 pub use request::{Config, Request, ResponseFormat};
 pub use script::{Script, ScriptReply};
+pub use tool_choice::ToolChoice;
 #[cfg(feature = "reqwest")]
 pub use transport::Reqwest;
 #[cfg(feature = "ureq")]

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::Message;
+use super::ToolChoice;
+use crate::{Message, ToolDefinition};
 
 /// One request to a model: the messages, and how to answer them.
 ///
@@ -24,6 +25,9 @@ pub struct Request {
     pub config: Config,
     /// The form that the provider must hold the reply to; none by default.
     pub response_format: Option<ResponseFormat>,
+    /// The tools that the model may call, in the order in which it sees them; none by default. A client
+    /// whose capabilities deny tools sends none.
+    pub tools: Vec<ToolDefinition>,
 }
 
 impl Request {
@@ -41,6 +45,21 @@ impl Request {
     /// The same request with a form for the reply.
     pub fn response_format(mut self, format: ResponseFormat) -> Self {
         self.response_format = Some(format);
+        self
+    }
+
+    /// The same request with these tools.
+    ///
+    /// ```
+    /// use imp::{Message, Request, ToolDefinition};
+    ///
+    /// let now = ToolDefinition::new("now", "The time.", serde_json::json!({}))?;
+    /// let request = Request::new([Message::user("What time is it?")]).tools([now]);
+    /// assert_eq!(request.tools[0].name(), "now");
+    /// # Ok::<(), imp::ToolDefinitionError>(())
+    /// ```
+    pub fn tools(mut self, tools: impl Into<Vec<ToolDefinition>>) -> Self {
+        self.tools = tools.into();
         self
     }
 }
@@ -75,6 +94,10 @@ pub struct Config {
     pub timeout: Option<Duration>,
     /// How long a reasoning model may think, in the provider's words: `low`, `medium`, `high`, …
     pub reasoning_effort: Option<String>,
+    /// Whether the model may, must or must not call a tool; sent only beside tools.
+    pub tool_choice: Option<ToolChoice>,
+    /// Whether the model may call several tools in one reply; sent only beside tools.
+    pub parallel_tool_calls: Option<bool>,
     /// Further fields of the request's body, as they are. One that has the name of a field that
     /// the client would send takes its place.
     pub extra: serde_json::Map<String, serde_json::Value>,
@@ -100,6 +123,8 @@ impl Config {
             n: self.n.or(defaults.n),
             timeout: self.timeout.or(defaults.timeout),
             reasoning_effort: self.reasoning_effort.or(defaults.reasoning_effort),
+            tool_choice: self.tool_choice.or(defaults.tool_choice),
+            parallel_tool_calls: self.parallel_tool_calls.or(defaults.parallel_tool_calls),
             extra,
         }
     }
@@ -149,6 +174,18 @@ impl Config {
     /// Sets [`reasoning_effort`](Self#structfield.reasoning_effort).
     pub fn reasoning_effort(mut self, effort: impl Into<String>) -> Self {
         self.reasoning_effort = Some(effort.into());
+        self
+    }
+
+    /// Sets [`tool_choice`](Self#structfield.tool_choice).
+    pub fn tool_choice(mut self, choice: ToolChoice) -> Self {
+        self.tool_choice = Some(choice);
+        self
+    }
+
+    /// Sets [`parallel_tool_calls`](Self#structfield.parallel_tool_calls).
+    pub fn parallel_tool_calls(mut self, several: bool) -> Self {
+        self.parallel_tool_calls = Some(several);
         self
     }
 

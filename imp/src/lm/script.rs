@@ -4,7 +4,10 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{BoxFuture, Capabilities, Completion, LanguageModel, LmError, LmErrorKind, Request};
+use super::{
+    BoxFuture, Capabilities, Choice, Completion, FinishReason, LanguageModel, LmError, LmErrorKind, Request,
+};
+use crate::message::ToolCall;
 
 /// A model for tests and docs: it answers from a list, or from a function of the request, and
 /// keeps every request.
@@ -53,8 +56,8 @@ enum Replies {
     Function(Box<dyn Fn(&Request) -> ScriptReply + Send + Sync>),
 }
 
-/// One answer of a [`Script`]: made from a text, a [`Completion`], an [`LmError`], or a `Result`
-/// of the two.
+/// One answer of a [`Script`]: made from a text, a [`Choice`], a [`ToolCall`] or several, a [`Completion`], an
+/// [`LmError`], or a `Result` of the last two.
 #[derive(Debug, Clone)]
 pub struct ScriptReply(Result<Completion, LmError>);
 
@@ -73,6 +76,26 @@ impl From<String> for ScriptReply {
 impl From<Completion> for ScriptReply {
     fn from(completion: Completion) -> Self {
         ScriptReply(Ok(completion))
+    }
+}
+
+impl From<Choice> for ScriptReply {
+    fn from(choice: Choice) -> Self {
+        ScriptReply(Ok(Completion::new([choice])))
+    }
+}
+
+impl From<Vec<ToolCall>> for ScriptReply {
+    /// Calls of tools, without a text.
+    fn from(calls: Vec<ToolCall>) -> Self {
+        Choice::default().tool_calls(calls).finish_reason(FinishReason::ToolCalls).into()
+    }
+}
+
+impl From<ToolCall> for ScriptReply {
+    /// One call of a tool, without a text.
+    fn from(call: ToolCall) -> Self {
+        vec![call].into()
     }
 }
 

@@ -30,7 +30,7 @@ use super::{Overrides, Program};
 /// # let mut context = std::task::Context::from_waker(std::task::Waker::noop());
 /// # assert!(matches!(run.as_mut().poll(&mut context), std::task::Poll::Ready(Ok(()))));
 /// ```
-#[must_use = "a call is sent when it is awaited"]
+#[must_use = "a call is not sent until it is awaited: add `.await`, or `.blocking()`"]
 pub struct Call<'c, O> {
     program: &'c Program,
     inputs: &'c (dyn Record + Sync),

@@ -199,7 +199,8 @@ impl<I: Inputs> ChainOfThought<I> {
     where
         I: Inputs<Output: Send + Sync + 'static> + Send + Sync + 'static,
     {
-        self.program = self.program.demo(Demo { inputs: Arc::new(inputs), outputs: Arc::new(outputs) });
+        self.program =
+            self.program.demo(Demo { inputs: Arc::new(inputs), outputs: Arc::new(outputs), fields: None });
         self
     }
 
@@ -209,7 +210,7 @@ impl<I: Inputs> ChainOfThought<I> {
         I: Inputs<Output: Send + Sync + 'static> + Send + Sync + 'static,
     {
         let outputs = Arc::new(WithoutReasoning(outputs));
-        self.program = self.program.demo(Demo { inputs: Arc::new(inputs), outputs });
+        self.program = self.program.demo(Demo { inputs: Arc::new(inputs), outputs, fields: None });
         self
     }
 }

@@ -53,6 +53,7 @@ impl Formatter {
         let prefix = self.prefix(spec, options)?;
         let mut messages = Vec::with_capacity(prefix.len() + 1);
         messages.extend_from_slice(&prefix);
+        messages.extend(self.adapter.history(spec, inputs, options)?);
         messages.extend(self.adapter.request(spec, inputs, options)?);
         Ok(messages)
     }

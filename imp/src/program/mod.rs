@@ -5,19 +5,20 @@ pub(crate) mod call;
 pub(crate) mod chain_of_thought;
 pub(crate) mod error;
 mod formatter;
+mod native;
 pub(crate) mod predict;
 pub(crate) mod prediction;
 mod trace;
 pub(crate) mod two_step;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::adapter::Adapter;
 use crate::adapter::chat::Chat;
 use crate::adapter::demo::Demo;
 use crate::adapter::options::FormatOptions;
-use crate::adapter::read::{Ending, HowRead, RawReply, read_with};
+use crate::adapter::read::{Ending, HowRead, RawReply, Read, read_with};
 use crate::adapter::record::{Outputs, Record};
 use crate::error::{FormatError, ParseError, SpecError, WriteError};
 use crate::lm::{Completion, Config, FinishReason, LanguageModel, Request, Usage};
@@ -27,6 +28,7 @@ use crate::text::write::{FieldWriter, Presence};
 
 use error::Error;
 use formatter::Formatter;
+use native::Native;
 use prediction::{Exchange, Prediction};
 
 /// A completion that is to differ from its siblings needs some heat; below this it is raised (Imp §13.5).
@@ -46,6 +48,8 @@ pub(crate) struct Program {
     config: Config,
     retries: usize,
     salvage: bool,
+    /// The signature as a model sees it that calls tools itself; made at the first call.
+    native: OnceLock<Option<Arc<Native>>>,
 }
 
 impl fmt::Debug for Program {
@@ -59,7 +63,7 @@ impl fmt::Debug for Program {
             .field("config", &self.config)
             .field("retries", &self.retries)
             .field("salvage", &self.salvage)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 
@@ -85,12 +89,14 @@ impl Program {
             config: Config::default(),
             retries: 0,
             salvage: true,
+            native: OnceLock::new(),
         }
     }
 
     /// The program after a change of what the messages are rendered from.
     fn changed(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
+        self.native = OnceLock::new();
         self.main.reset();
         self.fallback.iter_mut().for_each(Formatter::reset);
         self
@@ -142,9 +148,21 @@ impl Program {
         self.spec.as_ref()
     }
 
+    /// The view of the signature for native tool calls, if it has tools and the model calls them.
+    fn native(&self, spec: &SignatureSpec) -> Option<&Native> {
+        let made = self.native.get_or_init(|| {
+            let tools = self.lm.capabilities().tools;
+            tools.then(|| Native::new(spec, &self.options).map(Arc::new)).flatten()
+        });
+        made.as_deref()
+    }
+
     /// The messages of a call.
     pub(crate) fn messages(&self, inputs: &dyn Record) -> Result<Vec<Message>, FormatError> {
         let spec = self.spec.as_ref().map_err(Clone::clone)?;
+        if let Some(native) = self.native(spec) {
+            return native.messages(&self.main, &WithDefaults(inputs));
+        }
         self.main.messages(spec, &WithDefaults(inputs), &self.options)
     }
 
@@ -157,8 +175,13 @@ impl Program {
         let spec = self.spec.as_ref().map_err(|error| Error::signature(error.clone()))?;
         let config = heated(overrides.config.or(self.config.clone()));
         let capabilities = self.lm.capabilities();
+        let native = self.native(spec);
         let request = |formatter: &Formatter| {
-            formatter.request(spec, &WithDefaults(inputs), &self.options, config.clone(), capabilities)
+            let (inputs, config) = (WithDefaults(inputs), config.clone());
+            match native {
+                Some(native) => native.request(formatter, spec, &inputs, config, capabilities),
+                None => formatter.request(spec, &inputs, &self.options, config, capabilities),
+            }
         };
         let mut usage = Usage::default();
 
@@ -214,9 +237,13 @@ impl Program {
         let mut first = None;
         for (at, choice) in completion.choices.iter().take(asked).enumerate() {
             let reply = RawReply::new(choice.text.as_deref().unwrap_or_default());
-            match read_with::<O, _>(adapter, spec, reply.ending(&choice.finish_reason).salvage(salvage)) {
-                Ok(read) => {
-                    let (read, how, reasoning) = read.into_parts();
+            let reply = reply.ending(&choice.finish_reason).salvage(salvage);
+            let read = match self.native(spec) {
+                Some(native) => native.read::<O>(adapter, spec, choice, reply),
+                None => read_with::<O, _>(adapter, spec, reply).map(Read::into_parts),
+            };
+            match read {
+                Ok((read, how, reasoning)) => {
                     outputs.push(read);
                     first.get_or_insert((how, reasoning));
                 }
@@ -284,5 +311,9 @@ impl Record for WithDefaults<'_> {
 
     fn is_complete(&self) -> bool {
         self.0.is_complete()
+    }
+
+    fn user_name(&self) -> Option<&str> {
+        self.0.user_name()
     }
 }

@@ -35,6 +35,22 @@ mod through_a_facade {
     }
 }
 
+/// Looks.
+#[ai::tool(crate = ai)]
+async fn look(query: String) -> String {
+    query
+}
+
+#[ai::tool(crate = ::ai, description = "Looks again.")]
+async fn again() {}
+
+#[test]
+fn tools() {
+    let (look, again) = (look_tool(), again_tool());
+    assert_eq!((look.name(), look.definition().description()), ("look", "Looks."));
+    assert_eq!((again.name(), again.definition().description()), ("again", "Looks again."));
+}
+
 #[test]
 fn another_name() -> Result<(), Box<dyn std::error::Error>> {
     let chat = ai::Chat::new();

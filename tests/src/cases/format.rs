@@ -54,20 +54,17 @@ fn build(case: &Map<String, Json>) -> Result<Run, Built> {
     let mut given = input.get("inputs").and_then(Json::as_object).cloned().unwrap_or_default();
     // It names the message, unless the signature has a field of that name.
     let declared = signature.inputs.iter().any(|(name, _)| name == "user_name");
-    let user_name = if declared { None } else { given.remove("user_name") };
     let inputs = fields(&given);
+    if !declared {
+        given.remove("user_name");
+    }
     let mut options = FormatOptions::new();
     for demo in input.get("demos").and_then(Json::as_array).into_iter().flatten() {
         options = options.demo(Demo::from_fields(fields(demo.as_object().unwrap_or(&Map::new()))));
     }
-    let mut messages = adapter
+    let messages = adapter
         .messages(&signature.spec, &inputs, &options)
         .map_err(|error| Built::Error(error.to_string()))?;
-    if let Some(name) = user_name.as_ref().and_then(Json::as_str)
-        && let Some(last) = messages.pop()
-    {
-        messages.push(last.named(name));
-    }
     Ok(Run { signature, adapter, inputs, given, messages })
 }
 

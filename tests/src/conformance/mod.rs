@@ -9,9 +9,11 @@ mod checks;
 mod differences;
 mod value;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 
 use serde_json::Value as Json;
 
@@ -56,7 +58,7 @@ impl fmt::Display for Report {
 /// The file cannot be read or is no corpus file.
 pub fn run_file(path: &str, options: Options) -> Result<Report, String> {
     let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
-    run_text(&text, options)
+    run_with(&text, options, &Quirks::beside(Path::new(path))?)
 }
 
 /// Runs the cases of a corpus file's text.
@@ -65,13 +67,45 @@ pub fn run_file(path: &str, options: Options) -> Result<Report, String> {
 ///
 /// The text is no corpus file.
 pub fn run_text(text: &str, options: Options) -> Result<Report, String> {
+    run_with(text, options, &Quirks::default())
+}
+
+/// The quirks that cases show, by their ids.
+///
+/// The files of a later version have the new results only: what a case shows beside the change is said in the
+/// file of the version before.
+#[derive(Debug, Default)]
+struct Quirks(BTreeMap<String, String>);
+
+impl Quirks {
+    /// Those of the file of that name in the folder of DSPy 3.4.0 beside the file's own.
+    fn beside(path: &Path) -> Result<Self, String> {
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+            return Ok(Quirks::default());
+        };
+        let first = folder.join("..").join("dspy-3.4.0").join(name);
+        let Ok(text) = fs::read_to_string(first) else { return Ok(Quirks::default()) };
+        let corpus: Json = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+        let cases = corpus.get("cases").and_then(Json::as_array).into_iter().flatten();
+        let quirk = |case: &Json| Some((case["id"].as_str()?.to_owned(), case["quirk"].as_str()?.to_owned()));
+        Ok(Quirks(cases.filter_map(quirk).collect()))
+    }
+
+    fn of(&self, id: &str) -> Option<&str> {
+        self.0.get(id).map(String::as_str)
+    }
+}
+
+fn run_with(text: &str, options: Options, quirks: &Quirks) -> Result<Report, String> {
     let corpus: Json = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let cases = corpus.get("cases").and_then(Json::as_array).ok_or("the file has no list `cases`")?;
     let kind = corpus.get("kind").and_then(Json::as_str).unwrap_or("?").to_owned();
     let differences = Differences::load()?;
+    // Since 3.4.1 stored turns repeat the reminder, which is an option here.
+    let reminder = corpus["generated_with"]["dspy"].as_str().is_some_and(|version| version != "3.4.0");
     let mut report = Report { kind, ..Report::default() };
     for json in cases {
-        let case = Case::new(json)?;
+        let case = Case::new(json, quirks, reminder)?;
         if options.skip_history && case.has_history() {
             continue;
         }

@@ -78,11 +78,31 @@ pub(super) fn decode(json: &Json, enums: &Enums<'_>) -> Result<Value, String> {
         "$float" => Value::Float(text(body)?.parse().map_err(|_| bad())?),
         "$tool_calls" => {
             let calls = body.as_array().ok_or_else(bad)?.iter().map(|call| {
-                let args = decode(&call["args"], enums)?;
-                Ok(Value::Map(Map::from([("name", Value::from(text(&call["name"])?)), ("args", args)])))
+                let mut data = Map::from([
+                    ("name", Value::from(text(&call["name"])?)),
+                    ("args", decode(&call["args"], enums)?),
+                ]);
+                if let Some(id) = call["id"].as_str() {
+                    data.insert("id", id);
+                }
+                Ok(Value::Map(data))
             });
-            let calls = calls.collect::<Result<Vec<_>, String>>()?;
-            Value::Map(Map::from([("tool_calls", calls)]))
+            let mut all = Map::from([("tool_calls", calls.collect::<Result<Vec<_>, String>>()?)]);
+            // What a model wrote for results is any value.
+            if let Some(written @ Json::Object(_)) = json.get("results") {
+                all.insert("tool_call_results", decode(written, enums)?);
+            }
+            if let Some(results) = json.get("results").and_then(Json::as_array) {
+                let results = results.iter().map(|result| {
+                    let mut data = Map::new();
+                    for (key, value) in result.as_object().ok_or_else(bad)? {
+                        data.insert(key.as_str(), decode(value, enums)?);
+                    }
+                    Ok(Value::Map(data))
+                });
+                all.insert("tool_call_results", results.collect::<Result<Vec<_>, String>>()?);
+            }
+            Value::Map(all)
         }
         "$history" => {
             let turns = body.as_array().ok_or_else(bad)?;

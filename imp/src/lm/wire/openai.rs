@@ -1,5 +1,6 @@
 //! OpenAI's chat completions, which many servers speak, each with an accent of its own.
 
+mod calls;
 mod decode;
 mod encode;
 mod fault;

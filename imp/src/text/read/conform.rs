@@ -11,6 +11,7 @@ use super::failure::{Failure, Step, Why};
 use super::scalar::{self, Number};
 use crate::code::without_fence;
 use crate::dialect::Dialect;
+use crate::tool_calls;
 use crate::types::{Choice, Kind, Object, Pattern, Type, TypeTree};
 use crate::value::{Map, Value};
 
@@ -139,7 +140,8 @@ impl<'t> Conform<'t> {
                 },
                 _ => Err(Failure::expected("code")),
             },
-            Kind::ToolCalls => tool_calls(value).map(Fit::lax),
+            Kind::ToolCalls if self.is_lax() => dspy_calls(value).map(Fit::lax),
+            Kind::ToolCalls => plain_calls(value).map(Fit::lax),
         }
     }
 
@@ -454,9 +456,22 @@ pub(super) fn has_kind(tree: &TypeTree, ty: &Type, value: &Value) -> bool {
     }
 }
 
+/// The tool calls that a value says, in any of the shapes that models write (§14.9). A call that cannot be
+/// understood stays one, which never runs.
+fn plain_calls(value: &Value) -> Result<Value, Failure> {
+    let calls = tool_calls::read_all(value).ok_or_else(|| Failure::expected("tool_calls"))?;
+    let mut data = tool_calls::data(&calls);
+    if let (Value::Map(data), Some(results)) =
+        (&mut data, value.as_map().and_then(|map| map.get("tool_call_results")))
+    {
+        data.insert("tool_call_results", results.clone());
+    }
+    Ok(data)
+}
+
 /// The tool calls that a value says, in any of the shapes that DSPy takes: the list alone, an object with
 /// `tool_calls`, one call; with `args` or `arguments`, or a provider's `function`.
-fn tool_calls(value: &Value) -> Result<Value, Failure> {
+fn dspy_calls(value: &Value) -> Result<Value, Failure> {
     let wrong = || Failure::expected("tool_calls");
     let is_call = |map: &Map| {
         (map.contains_key("name") && (map.contains_key("args") || map.contains_key("arguments")))
@@ -516,5 +531,9 @@ fn tool_call(map: &Map) -> Result<Map, Failure> {
     }
     call.insert("name", name.as_str());
     call.insert("args", args);
+    // A call that a provider's reply held and nobody could read is still none.
+    if let Some(received) = map.get("malformed") {
+        call.insert("malformed", received.clone());
+    }
     Ok(call)
 }

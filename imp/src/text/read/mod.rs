@@ -4,6 +4,7 @@
 //! [`de`] lets serde ask for what is inside it, [`top`] for what a section says as a whole. Values without a
 //! Rust type are read by [`described`] and made to fit by [`conform`].
 
+pub(crate) mod arguments;
 mod check;
 mod conform;
 mod de;

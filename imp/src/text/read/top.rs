@@ -11,7 +11,6 @@ use super::forgive::Slips;
 use super::parser::{DEPTH, Parser, Piece};
 use super::scalar::{self, Number};
 use super::{Given, Input, check, described, is_container};
-use crate::code::without_fence;
 use crate::dialect::Dialect;
 use crate::types::{Checks, Kind, Type, TypeTree};
 use crate::value::Value;
@@ -267,7 +266,8 @@ impl<'a> Top<'_, 'a> {
                     Cow::Borrowed(text)
                 };
                 match &reading.ty.kind {
-                    Kind::Code { .. } => Cow::Owned(without_fence(&text).to_owned()),
+                    // `Code` takes its fence off itself; twice would be one too many.
+                    Kind::Code { .. } => text,
                     // In a type that is more than a text a quoted one is a text for certain.
                     Kind::Any | Kind::Opaque | Kind::Union { .. } => {
                         described::quoted(&text).map_or(text, Cow::Owned)

@@ -4,6 +4,8 @@ mod data;
 mod escape;
 mod json;
 mod parts;
+mod python;
+mod tools;
 mod top;
 mod value;
 mod xml;
@@ -69,8 +71,8 @@ pub struct FieldWriter<'a> {
     presence: Presence,
     /// Where images, audios and files go, with the text between them; nowhere by default.
     parts: Option<&'a mut Vec<Part>>,
-    /// Where the value goes instead of its text; nowhere by default.
-    capture: Option<&'a mut Option<Value>>,
+    /// Where the value goes instead of the message; nowhere by default.
+    captured: Option<&'a mut Option<Value>>,
     not_finite: NotFinite,
 }
 
@@ -107,22 +109,22 @@ impl<'a> FieldWriter<'a> {
             escape,
             tag: "",
             presence: Presence::Absent,
-            not_finite: NotFinite::Written,
             parts: None,
-            capture: None,
+            captured: None,
+            not_finite: NotFinite::Written,
         }
     }
 
-    /// Writes no text, but keeps the value without its Rust type.
-    pub(crate) fn capture(out: &'a mut String, tree: &'a TypeTree, value: &'a mut Option<Value>) -> Self {
+    /// Keeps the field's value as data, and writes nothing.
+    pub(crate) fn capturing(out: &'a mut String, tree: &'a TypeTree, value: &'a mut Option<Value>) -> Self {
         let writer = FieldWriter::new(out, Form::Section, Dialect::Plain, tree, false);
-        FieldWriter { capture: Some(value), ..writer }
+        FieldWriter { captured: Some(value), ..writer }
     }
 
-    fn keep(&mut self, value: Value) {
+    fn capture(&mut self, value: Value) {
         self.presence = if value.is_null() { Presence::Null } else { Presence::Present };
-        if let Some(place) = self.capture.as_deref_mut() {
-            *place = Some(value);
+        if let Some(captured) = &mut self.captured {
+            **captured = Some(value);
         }
     }
 
@@ -184,8 +186,8 @@ impl<'a> FieldWriter<'a> {
     ///
     /// The value's own `Serialize` refuses, or a map has keys that are no text.
     pub fn value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
-        if self.capture.is_some() {
-            self.keep(to_value(value)?);
+        if self.captured.is_some() {
+            self.capture(to_value(value)?);
             return Ok(());
         }
         let dated = self.dialect == Dialect::Dspy && self.tree.dated;
@@ -209,10 +211,12 @@ impl<'a> FieldWriter<'a> {
     ///
     /// The value is nested too deeply.
     pub(crate) fn data(&mut self, value: &Value) -> Result<(), WriteError> {
-        if self.capture.is_some() {
-            self.keep(value.clone());
+        if self.captured.is_some() {
+            self.capture(value.clone());
             return Ok(());
         }
+        let listed = if self.tree.own { tools::listed(self.tree, value, self.dialect) } else { None };
+        let value = listed.as_ref().unwrap_or(value);
         if self.form == Form::Xml && self.not_finite != NotFinite::Written && !is_finite(value, 0) {
             return Err(not_finite());
         }
@@ -278,7 +282,8 @@ impl<'a> FieldWriter<'a> {
         self.presence = Presence::Present;
         // Code is its source, without the fence that a model or a file put around it (§2.1).
         let is_code = matches!(self.tree.present(&self.tree.root).kind, Kind::Code { .. });
-        let text = if is_code { crate::code::without_fence(text) } else { text };
+        let is_answer = (self.dialect == Dialect::Plain).then_some(self.not_finite != NotFinite::Written);
+        let text = if is_code { crate::code::shown(text, is_answer) } else { text };
         let is_bare = self.tree.is_bare_text();
         // DSPy quotes nothing; where its prompts are not asked for to the byte, a choice that would be lost is.
         let is_choice = matches!(self.tree.present(&self.tree.root).kind, Kind::Choice(_));

@@ -6,6 +6,7 @@ use serde::ser::{self, Serializer};
 use super::super::number::Float;
 use super::json::{JsonWriter, Layout, NUMBER, RAW, verbatim};
 use crate::error::WriteError;
+use crate::history;
 use crate::media;
 use crate::value::{Map, Value};
 
@@ -93,6 +94,12 @@ impl Serializer for ValueWriter {
         value: &T,
     ) -> Result<Value, WriteError> {
         let inner = value.serialize(self)?;
+        if name == history::NAME {
+            return Ok(match inner {
+                Value::Map(map) => Value::Map(history::map_from_data(map)),
+                other => other,
+            });
+        }
         if !matches!(name, media::IMAGE | media::AUDIO | media::FILE) {
             return Ok(inner);
         }

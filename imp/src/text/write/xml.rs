@@ -17,7 +17,9 @@ const ITEM: &str = "item";
 const ENTRY: &str = "entry";
 
 pub(super) fn write(field: &mut FieldWriter<'_>, value: &Value) -> Result<(), WriteError> {
-    if let Value::List(_) | Value::Map(_) = value {
+    // DSPy shows its own types as texts here too.
+    let is_own = field.dialect == Dialect::Dspy && field.tree.is_tools();
+    if matches!(value, Value::List(_) | Value::Map(_)) && !is_own {
         field.presence = Presence::Present;
         let (tree, dialect) = (field.tree, field.dialect);
         let mut writer = Writer { tree, dialect, out: field.out };

@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use super::fault::{excerpt, fault, request_id};
-use crate::Map;
+use crate::Value;
 use crate::lm::{Choice, Completion, FinishReason, Headers, LmError, LmErrorKind, Usage};
 use crate::message::ToolCall;
 
@@ -114,11 +114,10 @@ enum Trouble {
     Filtered(Option<String>),
     Refused(String),
     Failed,
-    /// A tool call whose arguments are not an object: the tool's name, and the start of them.
+    /// A tool call that the limit of tokens cut: the tool's name, and the start of its arguments.
     Call {
         name: String,
         arguments: String,
-        at_limit: bool,
     },
 }
 
@@ -145,18 +144,13 @@ impl Trouble {
             Trouble::Failed => {
                 (LmErrorKind::Other, "the reply ended with the finish reason `error`".to_owned(), None)
             }
-            Trouble::Call { name, arguments, at_limit: true } => (
+            Trouble::Call { name, arguments } => (
                 LmErrorKind::CutOff,
                 format!(
                     "the call of `{name}` broke off at the limit of tokens, raise `max_tokens`: {arguments}"
                 )
                 .trim_end_matches(": ")
                 .to_owned(),
-                None,
-            ),
-            Trouble::Call { name, arguments, at_limit: false } => (
-                LmErrorKind::Malformed,
-                format!("the arguments of the call of `{name}` are not a JSON object: {arguments}"),
                 None,
             ),
         };
@@ -193,11 +187,11 @@ fn read_choice(json: &Json) -> (Choice, Option<Trouble>) {
     let mut trouble = None;
     if let Some(calls) = message.get("tool_calls").and_then(Json::as_array) {
         let at_limit = choice.finish_reason == FinishReason::Length;
-        for (at, call) in calls.iter().enumerate() {
-            match read_call(at, call, at_limit) {
+        for call in calls {
+            match read_call(call, at_limit) {
                 Ok(call) => choice.tool_calls.push(call),
                 Err((name, arguments)) => {
-                    trouble = trouble.or(Some(Trouble::Call { name, arguments, at_limit }));
+                    trouble = trouble.or(Some(Trouble::Call { name, arguments }));
                 }
             }
         }
@@ -238,50 +232,17 @@ fn read_parts(parts: &[Json], choice: &mut Choice, refusal: &mut Option<String>)
     }
 }
 
-/// A tool call, or its name and the start of its arguments if they are not an object.
-fn read_call(at: usize, json: &Json, at_limit: bool) -> Result<ToolCall, (String, String)> {
-    let function = json.get("function").unwrap_or(json);
-    let name = text_at(function, "name").unwrap_or_default();
-    let arguments = match function.get("arguments") {
-        None | Some(Json::Null) => Some(Map::new()),
-        // At the limit, no text is one that was about to begin.
-        Some(Json::String(text)) if at_limit && text.trim().is_empty() => None,
-        Some(Json::String(text)) => read_arguments(text),
-        Some(json) => map_of(json.clone()),
-    };
-    let Some(arguments) = arguments else {
-        let text = match function.get("arguments") {
-            Some(Json::String(text)) => excerpt(text.as_bytes()),
-            Some(json) => excerpt(json.to_string().as_bytes()),
-            None => String::new(),
-        };
-        return Err((name, text));
-    };
-    // A result must name its call, so a call always has an id.
-    let id = text_at(json, "id").unwrap_or_else(|| match at {
-        0 => format!("call_{name}"),
-        at => format!("call_{name}_{}", at + 1),
-    });
-    Ok(ToolCall::new(id, name, arguments))
-}
-
-/// Arguments as a text that holds JSON; as text in that text, too. A call of a tool without parameters has
-/// no text or `null`.
-fn read_arguments(text: &str) -> Option<Map> {
-    if text.trim().is_empty() {
-        return Some(Map::new());
-    }
-    match serde_json::from_str(text).ok()? {
-        Json::Null => Some(Map::new()),
-        Json::String(inner) => map_of(serde_json::from_str(&inner).ok()?),
-        json => map_of(json),
-    }
-}
-
-fn map_of(json: Json) -> Option<Map> {
-    match crate::Value::from(json) {
-        crate::Value::Map(map) => Some(map),
-        _ => None,
+/// A tool call; its name and the start of its arguments if the limit of tokens cut it. One that cannot be read is
+/// kept as malformed: what the model wrote beside it counts all the same.
+fn read_call(json: &Json, at_limit: bool) -> Result<ToolCall, (String, String)> {
+    let call = ToolCall::from_value(&Value::from(json.clone()));
+    let text = json.get("function").unwrap_or(json).get("arguments").and_then(Json::as_str);
+    // At the limit, no text is one that was about to begin.
+    let cut = at_limit && (call.malformed.is_some() || text.is_some_and(|text| text.trim().is_empty()));
+    if cut {
+        Err((call.name, text.map(|text| excerpt(text.as_bytes())).unwrap_or_default()))
+    } else {
+        Ok(call)
     }
 }
 
@@ -316,7 +277,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::Value;
+    use crate::Map;
 
     fn read(body: &Json) -> Result<Completion, LmError> {
         decode(200, &Headers::new(), body.to_string().as_bytes())
@@ -380,13 +341,13 @@ mod tests {
             (function(json!("{\"x\":1}")), calls(x1())),
             (function(json!({"x": 1})), calls(x1())),
             (function(json!("\"{\\\"x\\\":1}\"")), calls(x1())),
+            (function(json!("[1]")), calls(Map::from([("value", vec![Value::from(1)])]))),
             (function(json!("null")), calls(Map::new())),
             (function(json!("")), calls(Map::new())),
             (function(json!(null)), calls(Map::new())),
             (
                 json!({"content": "hi", "tool_calls": [{"function": {"name": "f"}}, {"id": null, "function": {"name": "f"}}]}),
-                Choice::new("hi")
-                    .tool_calls([call("call_f", "f", Map::new()), call("call_f_2", "f", Map::new())]),
+                Choice::new("hi").tool_calls([call("", "f", Map::new()), call("", "f", Map::new())]),
             ),
         ];
         for (message, expected) in cases {
@@ -465,11 +426,6 @@ mod tests {
                 choice(&call(""), "length"),
                 CutOff,
                 "the call of `f` broke off at the limit of tokens, raise `max_tokens`",
-            ),
-            (
-                choice(&call("[1]"), "tool_calls"),
-                Malformed,
-                "the arguments of the call of `f` are not a JSON object: [1]",
             ),
             (
                 json!({"choices": [{"error": {"code": 502, "message": "broke"}, "message": {"content": "x"}}]}),

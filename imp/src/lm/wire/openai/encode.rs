@@ -1,14 +1,17 @@
 //! A request to a body.
 
-use serde::ser::{Error as _, SerializeMap as _, SerializeSeq as _};
+use serde::ser::{SerializeMap as _, SerializeSeq as _};
 use serde::{Serialize, Serializer};
 
-use crate::lm::{Capabilities, LmError, LmErrorKind, Request, ResponseFormat};
-use crate::message::{Content, Message, Part, Role, ToolCall};
+use super::calls::{self, Sent};
+use crate::lm::{Capabilities, LmError, LmErrorKind, Request, ResponseFormat, ToolChoice};
+use crate::message::{Content, Message, Part, Role};
+use crate::tool_definition::ToolDefinition;
 
 /// The body of a `POST` to `…/chat/completions`.
 ///
-/// What the capabilities deny is not sent, and what the request does not set is not there.
+/// What the capabilities deny is not sent, and what the request does not set is not there. A tool call without
+/// an id gets one, and one whose id is there already gets another (`ID_2`), with its result: in the body only.
 ///
 /// ```
 /// use imp::lm::wire::openai::encode;
@@ -25,8 +28,16 @@ use crate::message::{Content, Message, Part, Role, ToolCall};
 ///
 /// # Errors
 ///
-/// [`Other`](LmErrorKind::Other) if a value cannot be written as JSON.
+/// [`Other`](LmErrorKind::Other) if a value cannot be written as JSON, or the request makes the model call a tool
+/// that it does not offer.
 pub fn encode(request: &Request, model: &str, capabilities: Capabilities) -> Result<Vec<u8>, LmError> {
+    if let Some(ToolChoice::Named(name)) = &request.config.tool_choice {
+        let offered = request.tools.iter().any(|tool| tool.name() == name);
+        if !offered && !request.tools.is_empty() && capabilities.tools && capabilities.forced_tool_choice {
+            let message = format!("`tool_choice` names `{name}`, which is no tool of the request: offer it");
+            return Err(LmError::new(LmErrorKind::Other, message));
+        }
+    }
     serde_json::to_vec(&Body { request, model, capabilities }).map_err(|error| {
         LmError::new(LmErrorKind::Other, "the request cannot be written as JSON").with_source(error)
     })
@@ -67,11 +78,62 @@ impl Serialize for Body<'_> {
         put!("stop", config.stop.as_ref());
         put!("seed", config.seed);
         put!("reasoning_effort", config.reasoning_effort.as_ref().filter(|_| capabilities.reasoning_effort));
+        if capabilities.tools && !request.tools.is_empty() {
+            put!("tools", Some(request.tools.iter().map(OneTool::from).collect::<Vec<_>>()));
+            put!("tool_choice", config.tool_choice.as_ref().map(|choice| Choice::new(choice, capabilities)));
+            put!("parallel_tool_calls", config.parallel_tool_calls);
+        }
         put!("response_format", format(request.response_format.as_ref(), capabilities));
         for (name, value) in &config.extra {
             map.serialize_entry(name, value)?;
         }
         map.end()
+    }
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum OneTool<'a> {
+    Function { function: Definition<'a> },
+}
+
+#[derive(Serialize)]
+struct Definition<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    description: &'a str,
+    parameters: &'a serde_json::Value,
+}
+
+impl<'a> From<&'a ToolDefinition> for OneTool<'a> {
+    fn from(tool: &'a ToolDefinition) -> Self {
+        let (name, description) = (tool.name(), tool.description());
+        OneTool::Function { function: Definition { name, description, parameters: tool.parameters() } }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Choice<'a> {
+    Word(&'static str),
+    Named { r#type: &'static str, function: ChosenTool<'a> },
+}
+
+#[derive(Serialize)]
+struct ChosenTool<'a> {
+    name: &'a str,
+}
+
+impl<'a> Choice<'a> {
+    fn new(choice: &'a ToolChoice, capabilities: Capabilities) -> Self {
+        match choice {
+            ToolChoice::Named(name) if capabilities.forced_tool_choice => {
+                Choice::Named { r#type: "function", function: ChosenTool { name } }
+            }
+            ToolChoice::Required if capabilities.forced_tool_choice => Choice::Word("required"),
+            ToolChoice::None => Choice::Word("none"),
+            ToolChoice::Auto | ToolChoice::Required | ToolChoice::Named(_) => Choice::Word("auto"),
+        }
     }
 }
 
@@ -108,8 +170,9 @@ struct Messages<'a> {
 impl Serialize for Messages<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut list = serializer.serialize_seq(Some(self.messages.len()))?;
-        for message in self.messages {
-            list.serialize_element(&OneMessage { message, names: self.names })?;
+        let sent = calls::sent(self.messages);
+        for (message, sent) in self.messages.iter().zip(&sent) {
+            list.serialize_element(&OneMessage { message, sent, names: self.names })?;
         }
         list.end()
     }
@@ -117,6 +180,7 @@ impl Serialize for Messages<'_> {
 
 struct OneMessage<'a> {
     message: &'a Message,
+    sent: &'a Sent<'a>,
     names: bool,
 }
 
@@ -142,11 +206,10 @@ impl Serialize for OneMessage<'_> {
                 map.serialize_entry("name", name)?;
             }
         }
-        if !message.tool_calls.is_empty() {
-            let calls: Vec<_> = message.tool_calls.iter().map(OneCall::from).collect();
-            map.serialize_entry("tool_calls", &calls)?;
+        if !self.sent.calls.is_empty() {
+            map.serialize_entry("tool_calls", &self.sent.calls)?;
         }
-        if let Some(id) = &message.tool_call_id {
+        if let Some(id) = &self.sent.answers {
             map.serialize_entry("tool_call_id", id)?;
         }
         map.end()
@@ -202,38 +265,13 @@ impl<'a> From<&'a Part> for OnePart<'a> {
     }
 }
 
-#[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum OneCall<'a> {
-    Function { id: &'a str, function: Function<'a> },
-}
-
-impl<'a> From<&'a ToolCall> for OneCall<'a> {
-    fn from(call: &'a ToolCall) -> Self {
-        OneCall::Function { id: &call.id, function: Function(call) }
-    }
-}
-
-struct Function<'a>(&'a ToolCall);
-
-impl Serialize for Function<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // On this wire the arguments are a text that holds JSON.
-        let arguments = serde_json::to_string(&self.0.arguments).map_err(S::Error::custom)?;
-        let mut map = serializer.serialize_map(Some(2))?;
-        map.serialize_entry("name", &self.0.name)?;
-        map.serialize_entry("arguments", &arguments)?;
-        map.end()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::{Value as Json, json};
 
     use super::*;
     use crate::lm::Config;
-    use crate::{Map, Value};
+    use crate::{Map, ToolCall, Value};
 
     fn body(request: &Request, capabilities: Capabilities) -> Json {
         let bytes = encode(request, "m", capabilities).unwrap();

@@ -1,0 +1,15 @@
+use imp::Signature;
+
+#[derive(Signature)]
+#[signature(output = Answer)]
+struct Ask {
+    question: String,
+}
+
+#[derive(Signature)]
+#[signature(output = Ask)]
+struct Answer {
+    answer: String,
+}
+
+fn main() {}
