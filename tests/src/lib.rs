@@ -5,5 +5,6 @@ pub mod cases;
 pub mod conformance;
 pub mod generate;
 pub mod golden;
+pub mod loops;
 pub mod mutation;
 pub mod plain;
