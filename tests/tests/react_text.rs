@@ -108,7 +108,11 @@ fn rows_129_and_134_silence_is_an_empty_answer() {
         assert_eq!(done.outputs().unwrap().get("answer"), Some(&"".into()));
         assert_eq!(done.history().turns()[0].get("answer"), Some(&Value::Null));
     }
-    let task = scripted("intent -> answer: Optional[str]", ["".into()]);
+    let spec = imp::SignatureSpec::from_json(&json!({
+        "inputs": [{"name": "intent"}],
+        "outputs": [{"name": "answer", "type": "string", "optional": true}],
+    }));
+    let task = with_script(spec.unwrap(), Script::new([""]));
     assert_eq!(task.run().unwrap().outputs().unwrap().get("answer"), Some(&Value::Null));
 }
 
