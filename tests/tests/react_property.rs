@@ -182,9 +182,9 @@ fn every_loop_only_grows() {
         let before = if random.below(2) == 0 { before } else { History::new() };
         let inputs = fields(&json!({"intent": random.text()}));
         let call = agent.call(&inputs).history(before).user_name("alice");
-        let history = match imp::lm::block_on(call.into_future()) {
-            Ok(done) => done.history().clone(),
-            Err(failed) => failed.history().clone(),
+        let (done, history) = match imp::lm::block_on(call.into_future()) {
+            Ok(done) => (true, done.history().clone()),
+            Err(failed) => (false, failed.history().clone()),
         };
         assert!(history.turns().iter().all(is_paired), "seed {seed}: {history:?}");
 
@@ -222,11 +222,13 @@ fn every_loop_only_grows() {
         let replay = again.requests();
         let (last, replay) = (&own[own.len() - 1].messages, &replay[0].messages);
         let kept = if native && at == 0 { last.len() } else { last.len() - 1 };
-        if requests.len() == own.len() && !history.is_empty() {
-            assert_eq!(replay[..kept.min(replay.len())], last[..kept.min(replay.len())], "seed {seed}");
+        // The inputs of a call that failed at once were never recorded, and an extraction is another prompt.
+        if requests.len() == own.len() && done {
+            assert_eq!(replay[..kept], last[..kept], "seed {seed}");
             replayed += 1;
         }
     }
     std::panic::set_hook(hook);
+    println!("{grown} requests grew, {replayed} histories were replayed");
     assert!(grown > 500 && replayed > 200, "{grown} {replayed}");
 }
