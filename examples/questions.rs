@@ -3,6 +3,7 @@
 //! ```text
 //! cargo run --example questions                                     # replays recorded replies
 //! cargo run --example questions -- --demos                          # the same with two demos in the prompt
+//! cargo run --example questions -- --demos --dspy                   # and in DSPy's wording
 //! scripts/local-model.sh cargo run --example questions              # asks a real model
 //! scripts/local-model.sh cargo run --example questions -- --record  # prints its replies as JSON, to be replayed
 //! ```
@@ -13,7 +14,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use imp::lm::BoxFuture;
 use imp::{
-    Capabilities, Completion, Config, LanguageModel, LmError, OpenAi, Predict, Request, Script, Signature,
+    Capabilities, Chat, Completion, Config, Dialect, LanguageModel, LmError, OpenAi, Predict, Request,
+    Script, Signature,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,10 +64,11 @@ const QUESTIONS: [&str; 16] = [
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let has = |flag: &str| env::args().any(|argument| argument == flag);
-    let recorded = if has("--demos") {
-        include_str!("recorded/questions_demos.json")
-    } else {
-        include_str!("recorded/questions.json")
+    let recorded = match (has("--demos"), has("--dspy")) {
+        (false, false) => include_str!("recorded/questions.json"),
+        (true, false) => include_str!("recorded/questions_demos.json"),
+        (false, true) => include_str!("recorded/questions_dspy.json"),
+        (true, true) => include_str!("recorded/questions_demos_dspy.json"),
     };
     let model: Arc<dyn LanguageModel> = if let Ok(url) = env::var("IMP_BASE_URL") {
         Arc::new(OpenAi::new("local").base_url(url))
@@ -77,6 +80,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let mut program =
         Predict::<Question>::new(model.clone()).config(Config::new().temperature(0.0).max_tokens(160));
+    if has("--dspy") {
+        program = program.adapter(Chat::new().dialect(Dialect::Dspy));
+    }
     if has("--demos") {
         program = program
             .demo(question("What is the capital of Italy?"), answer("Rome", Kind::Fact, 0.9))

@@ -188,6 +188,9 @@ pub enum ParseErrorKind {
     InvalidFields,
     /// The limit of tokens cut the reply off. What was whole in it is in [`ParseError::fields`].
     CutOff,
+    /// Outputs that the model was not asked for, as their value is its native reasoning, of which the completion has
+    /// none; all others were read.
+    NativeReasoningMissing,
     /// The reply is no completion: a list, a number, nothing.
     UnsupportedOutput,
     /// An adapter's own error.

@@ -40,6 +40,7 @@
 //! | give an image, a recording, a document | [`Image`], [`Audio`], [`File`] |
 //! | ask for source code | [`Code`], [`language`] |
 //! | let a model call tools until it has the answer | [`ReAct`], [`ReActPrediction`], [`Event`] |
+//! | take a model's own reasoning or sources | [`Reasoning`], [`Citations`], [`NativeOutput`] |
 //! | let a model call functions | [`Tool`], [`macro@tool`], [`ToolSet`], [`ToolCalls`] |
 //! | remember a conversation | [`History`], [`Turn`] |
 //! | say who speaks | [`name`] |
@@ -60,6 +61,7 @@ mod adapter;
 mod blank;
 mod bounded;
 mod bounds;
+mod citations;
 mod code;
 mod describe;
 mod dialect;
@@ -113,6 +115,7 @@ pub use adapter::two_step::TwoStepPrompt;
 pub use adapter::typed::read_reply;
 pub use adapter::xml::Xml;
 pub use bounds::{FloatType, LengthType, NumericType, TextType};
+pub use citations::{Citation, Citations};
 pub use code::Code;
 pub use dialect::Dialect;
 pub use error::{
@@ -134,6 +137,7 @@ pub use message::{Content, Message, Part, Role, Text, ToolCall};
 pub use program::call::Call;
 pub use program::chain_of_thought::{ChainOfThought, Reasoned};
 pub use program::error::{Error, ErrorKind};
+pub use program::native_output::NativeOutput;
 pub use program::predict::Predict;
 pub use program::prediction::Prediction;
 pub use program::two_step::{TwoStep, TwoStepPrediction};
@@ -154,6 +158,9 @@ pub use tool_definition::{ToolDefinition, ToolDefinitionError};
 pub use tool_failure::{ArgumentError, Denial, ToolFailure};
 pub use types::AnswerShape;
 pub use value::{Map, Value};
+
+#[doc = include_str!("../docs/how-a-reply-is-read.md")]
+pub mod how_a_reply_is_read {}
 
 /// The README's programs are tests.
 #[cfg(doctest)]

@@ -12,9 +12,11 @@ use crate::types::key;
 
 /// The text in which a model reasons (DSPy's `dspy.Reasoning`).
 ///
-/// Use it for an output that a provider may give as the model's native reasoning; it is read and written as
-/// a `String` is, and derefs to its text. [`ChainOfThought`](crate::ChainOfThought) adds a reasoning of its
-/// own.
+/// Use it for an output that a provider may give as the model's native reasoning: where
+/// [`Capabilities::native_reasoning`](crate::Capabilities#structfield.native_reasoning) says so, programs do not ask
+/// for it, and it is what the completion has; see [`NativeOutput`](crate::NativeOutput). Elsewhere it is read and
+/// written as a `String` is. It derefs to its text. [`ChainOfThought`](crate::ChainOfThought) adds a reasoning of its
+/// own, which is text with every model.
 ///
 /// ```
 /// use imp::{Chat, Reasoning, Signature};

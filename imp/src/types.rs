@@ -15,7 +15,7 @@ use crate::value::Value;
 
 /// The `x-imp-…` schema keys by which `imp`'s own types say what they are.
 pub(crate) mod key {
-    /// `reasoning`, `code`, `history`, `tool`, `tool_calls`, `image`, `audio`, `file`.
+    /// `reasoning`, `citations`, `code`, `history`, `tool`, `tool_calls`, `image`, `audio`, `file`.
     pub(crate) const KIND: &str = "x-imp-kind";
     /// The programming language of a code field.
     pub(crate) const LANGUAGE: &str = "x-imp-language";

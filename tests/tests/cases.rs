@@ -5,9 +5,18 @@ use imp_tests::cases::{run_file, run_text};
 #[test]
 fn the_cases_pass() {
     let mut listed = 0;
-    for (file, at_least) in [("parse_chat", 58), ("parse_json", 24), ("parse_xml", 10), ("format", 10)] {
+    for (file, at_least) in [
+        ("parse_chat", 58),
+        ("parse_json", 24),
+        ("parse_xml", 10),
+        ("format", 10),
+        ("own_parse_chat", 400),
+        ("own_parse_json", 111),
+        ("own_parse_xml", 56),
+        ("own_format", 45),
+    ] {
         let report = run_file(&format!("{}/cases/{file}.json", env!("CARGO_MANIFEST_DIR"))).unwrap();
-        assert_eq!(report.kind, file);
+        assert_eq!(report.kind, file.trim_start_matches("own_"));
         assert!(report.failed.is_empty() && report.passed + report.listed.len() >= at_least, "{report:#?}");
         listed += report.listed.len();
     }

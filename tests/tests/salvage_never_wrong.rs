@@ -64,7 +64,8 @@ impl Mutant {
                 );
                 "preamble"
             }
-            3 => {
+            // Without an end marker it would be part of the last value.
+            3 if !self.done.contains(&"no end") => {
                 *text = format!(
                     "{text}\n\n{}",
                     rng.pick(&["Let me know!", "Anything else {here}?", "[[ ## completed ## ]]"])
@@ -105,7 +106,8 @@ impl Mutant {
                 *text = format!("<response>\n{text}\n</response>");
                 "in an element"
             }
-            8 if syntax == Syntax::Tags => {
+            // A tag in a value could be one of those that have none now.
+            8 if syntax == Syntax::Tags && !self.done.contains(&"an entity decoded") => {
                 *text = text.replace("<out_0>", "<out_0 id=\"1\">");
                 "attributes"
             }
@@ -133,7 +135,7 @@ impl Mutant {
                 *text = text.replace("\n\n[[ ## ", "[[ ## ");
                 "glued"
             }
-            16 => {
+            16 if !self.done.contains(&"chatter") => {
                 *text = text.replace("\n\n[[ ## completed ## ]]", "");
                 "no end"
             }
@@ -187,22 +189,33 @@ fn bold(text: &str, rng: &mut Rng, described: &Described) -> String {
     format!("{before}{open}**{value}**\n{rest}")
 }
 
+/// 100,000 of them, in about a minute without optimisation:
+///
+/// ```text
+/// cargo test -p imp-tests --test salvage_never_wrong -- --nocapture mutated
+/// ```
 #[test]
 fn mutated_replies_are_read_as_they_were_or_not_at_all() {
-    const SEEDS: u64 = 100_000;
+    const MUTATIONS: u64 = 100_000;
+    // Far from the seeds of the signatures.
+    const OFFSET: u64 = 1 << 32;
     let adapters = adapters();
-    let (mut accepted, mut refused, mut salvaged) = (0, 0, 0);
+    let (mut accepted, mut refused, mut salvaged) = (0_u64, 0_u64, 0_u64);
     let mut by: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
     let mut wrong = Vec::new();
     let mut signature = None;
-    for seed in 0..SEEDS {
+    // Some seeds make a signature that cannot be one.
+    for seed in 0.. {
+        if accepted + refused == MUTATIONS {
+            break;
+        }
         // A signature serves for ten mutants, as it costs more than they do.
         if seed % 10 == 0 {
             let described = Described::any(&mut Rng::new(seed), Types::All);
             signature = SignatureSpec::from_json(&described.json).ok().map(|spec| (described, spec));
         }
         let Some((described, spec)) = &signature else { continue };
-        let mut rng = Rng::new(seed + SEEDS);
+        let mut rng = Rng::new(seed + OFFSET);
         let outputs = Described::values(&mut rng, &described.outputs);
         let writer = &*adapters[rng.below(3)];
         let reader = if rng.once_in(4) { &*adapters[rng.below(3)] } else { writer };

@@ -1,4 +1,4 @@
-//! spec/imp.md §11: the XML adapter. Rows 3, 14 to 16, 22, 45, 51, 57, 58 and 79 to 87.
+//! spec/imp.md §11: the XML adapter. Rows 3, 14 to 22, 45, 51, 57, 58 and 79 to 87.
 
 use std::collections::BTreeMap;
 
@@ -102,6 +102,47 @@ fn skeletons() {
     assert!(!Xml::new().system(&shaped).contains("Must be exactly yes or no."));
     let code = line("q -> code: str");
     assert!(Xml::new().system(&code).contains("1. `code` (string)"));
+}
+
+/// Rows 17 to 21 in XML: no sentence about a shape, a reasoning in front, two messages, demos with the incomplete first.
+#[test]
+fn rows_17_to_21() {
+    let spec = data(&json!({
+        "inputs": [{ "name": "question" }],
+        "outputs": [
+            { "name": "reasoning" },
+            { "name": "answer", "desc": "One word.", "answer_shape": "short_span" },
+        ],
+    }));
+    let inputs = fields(&json!({ "question": "?" }));
+    let messages = Xml::new().messages(&spec, &inputs, &FormatOptions::new()).unwrap();
+    assert_eq!(messages.len(), 2, "row 19");
+    let system = messages[0].text();
+    assert!(
+        system.contains("1. `reasoning` (string): \n2. `answer` (string): One word.\n"),
+        "rows 17, 18: {system}"
+    );
+    assert!(
+        system.contains("<reasoning>\n{reasoning}\n</reasoning>\n\n<answer>\n{answer}\n</answer>\n"),
+        "row 18"
+    );
+
+    let options = FormatOptions::new()
+        .demo(demo(&json!({ "question": "Capital?", "reasoning": "France.", "answer": "Paris" })))
+        .demo(demo(&json!({ "question": "River?", "answer": "Seine" })));
+    let messages = Xml::new().messages(&spec, &inputs, &options).unwrap();
+    let texts: Vec<_> = messages.iter().skip(1).take(4).map(|message| message.text().into_owned()).collect();
+    assert_eq!(
+        texts,
+        [
+            "This is an example of the task, though some input or output fields are not supplied.\n\n\
+             <question>\nRiver?\n</question>",
+            "<reasoning>\nNot supplied for this particular example. \n</reasoning>\n\n<answer>\nSeine\n</answer>",
+            "<question>\nCapital?\n</question>",
+            "<reasoning>\nFrance.\n</reasoning>\n\n<answer>\nParis\n</answer>",
+        ],
+        "rows 20, 21"
+    );
 }
 
 /// A type whose parts all have the same parts is not shown to the end, nor is one inside itself.

@@ -374,7 +374,7 @@ async fn typed() {
 async fn row_158_tracing() {
     // For all threads, each with its own events: a subscriber of one thread misses those whose callsite another thread
     // met first.
-    tracing::subscriber::set_global_default(Events).unwrap();
+    listen();
     for (replies, expected) in [
         (vec!["nonsense", PARIS], vec!["INFO chat>json", "DEBUG json"]),
         (vec!["nonsense", "nonsense"], vec!["INFO chat>json"]),
@@ -386,8 +386,28 @@ async fn row_158_tracing() {
     }
 }
 
+/// And of a program that learns: that it does, every call that begins so, and that it begins as chosen again.
+#[tokio::test]
+async fn tracing_of_what_is_learnt() {
+    listen();
+    let sections = "[[ ## answer ## ]]\nParis";
+    let program = predict(&Script::new(["one", PARIS, PARIS, "two", sections])).learn_after(1);
+    for _ in 0..3 {
+        program.call(&question()).await.unwrap();
+    }
+    let fell = ["INFO chat>json", "DEBUG json", "INFO json"];
+    let kept = ["DEBUG json", "DEBUG json"];
+    let went_back = ["DEBUG json", "INFO json>chat", "DEBUG chat", "INFO chat"];
+    assert_eq!(EVENTS.take(), [&fell[..], &kept, &went_back].concat());
+}
+
 /// Keeps the events of `imp`: level, adapter, and the one that is fallen back to.
 struct Events;
+
+/// The subscriber is everyone's, set by whichever test comes first.
+fn listen() {
+    let _ = tracing::subscriber::set_global_default(Events);
+}
 
 thread_local! {
     static EVENTS: std::cell::RefCell<Vec<String>> = const { std::cell::RefCell::new(Vec::new()) };

@@ -1,6 +1,7 @@
 //! From sections to values: defaults, what is missing, what is wrong (Imp §8.3).
 
 use crate::adapter::Adapter;
+use crate::adapter::beside::Beside;
 use crate::adapter::record::{FieldReader, Outputs, Section};
 use crate::dialect::Dialect;
 use crate::error::{FieldFailure, ParseError, ParseErrorKind};
@@ -16,13 +17,27 @@ pub(crate) fn complete<O: Outputs, A: Adapter + ?Sized>(
     reply: &str,
     sections: &[Section<'_>],
 ) -> Result<O, ParseError> {
+    complete_beside(adapter, spec, reply, sections, None)
+}
+
+/// The same for a reply of which some outputs stand beside its text.
+pub(crate) fn complete_beside<O: Outputs, A: Adapter + ?Sized>(
+    adapter: &A,
+    asked: &SignatureSpec,
+    reply: &str,
+    sections: &[Section<'_>],
+    beside: Option<&Beside<'_>>,
+) -> Result<O, ParseError> {
     let options = ReadOptions { dialect: adapter.dialect(), unescape: adapter.escapes_markers() };
-    if let Some(error) = none_of_them(adapter, spec, reply, sections) {
+    if let Some(error) = none_of_them(adapter, asked, reply, sections) {
         return Err(error);
     }
+    let joined = beside.map(|beside| beside.sections(sections));
+    let sections = joined.as_deref().unwrap_or(sections);
+    let spec = beside.map_or(asked, |beside| beside.spec);
     let mut reader = FieldReader::new(spec, sections, options);
     let outputs = O::read(&mut reader);
-    let (mut failures, missing) = reader.into_failures();
+    let (mut failures, mut missing) = reader.into_failures();
     match outputs {
         Some(outputs) if failures.is_empty() && missing.is_empty() => Ok(outputs),
         _ => {
@@ -31,9 +46,37 @@ pub(crate) fn complete<O: Outputs, A: Adapter + ?Sized>(
             for failure in &mut failures {
                 place(failure, spec, reply, sections);
             }
+            // What the model was not asked for is not what it is told of; it is the error if nothing else is.
+            let unasked = |at: &usize| beside.is_some_and(|beside| beside.is_beside(*at));
+            if failures.is_empty() && !missing.is_empty() && missing.iter().all(unasked) {
+                return Err(no_native_reasoning(adapter, spec, reply, fields, &missing));
+            }
+            missing.retain(|at| !unasked(at));
             Err(wrong(adapter, spec, reply, fields, failures, &missing))
         }
     }
+}
+
+fn no_native_reasoning<A: Adapter + ?Sized>(
+    adapter: &A,
+    spec: &SignatureSpec,
+    reply: &str,
+    fields: Fields,
+    missing: &[usize],
+) -> ParseError {
+    let names = names_at(spec, missing);
+    let message = format!(
+        "the completion has no native reasoning, which is the value of: {}; have the model asked for it as text \
+         (`native([])` on the program, `native_reasoning(false)` in the model's capabilities)",
+        names.join(", ")
+    );
+    ParseError::new(ParseErrorKind::NativeReasoningMissing, adapter.name(), reply, message)
+        .with_missing(names)
+        .with_fields(fields)
+}
+
+fn names_at(spec: &SignatureSpec, places: &[usize]) -> Vec<String> {
+    places.iter().filter_map(|at| spec.outputs.get(*at)).map(|field| field.name.clone()).collect()
 }
 
 /// Moves a failure's span from the section's text to the reply: the lines of a section are joined anew, so
@@ -132,8 +175,7 @@ fn wrong<A: Adapter + ?Sized>(
     failures: Vec<FieldFailure>,
     missing: &[usize],
 ) -> ParseError {
-    let names: Vec<String> =
-        missing.iter().filter_map(|at| spec.outputs.get(*at)).map(|field| field.name.clone()).collect();
+    let names = names_at(spec, missing);
     let error = if names.is_empty() {
         let message = adapter.failure_message(&failures);
         ParseError::new(ParseErrorKind::InvalidFields, adapter.name(), reply, message)

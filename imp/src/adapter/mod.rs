@@ -3,6 +3,7 @@
 //! Pure: no I/O, no clock, no randomness.
 
 pub(crate) mod assembly;
+pub(crate) mod beside;
 pub(crate) mod chat;
 pub(crate) mod complete;
 pub(crate) mod demo;
@@ -12,6 +13,7 @@ pub(crate) mod guidance;
 pub(crate) mod history;
 pub(crate) mod instructions;
 pub(crate) mod json;
+pub(crate) mod left_out;
 pub(crate) mod messages;
 pub(crate) mod options;
 pub(crate) mod partial;

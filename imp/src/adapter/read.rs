@@ -3,7 +3,9 @@
 use std::ops::{Deref, DerefMut};
 
 use crate::adapter::Adapter;
-use crate::adapter::complete::complete;
+use crate::adapter::beside::Beside;
+use crate::adapter::complete::complete_beside;
+use crate::adapter::left_out;
 use crate::adapter::record::{FieldReader, Outputs, Section};
 use crate::adapter::salvage;
 use crate::error::{ParseError, ParseErrorKind};
@@ -155,6 +157,10 @@ impl<O> DerefMut for Read<O> {
 /// 4. If `parse` refuses, the same text is read once more leniently, and taken only if every required output
 ///    has exactly one reading and the reply is whole.
 ///
+/// A reply that `parse` accepts is refused if it would leave an output at its default which the reply gives under a mark
+/// that is not quite its own, as `[[ ## Note ## ]]` is not that of `note`. Every shape is on the page
+/// [How a reply is read](crate::how_a_reply_is_read).
+///
 /// ```
 /// use imp::{Chat, Fields, HowRead, SignatureSpec, Syntax, read_with};
 ///
@@ -174,10 +180,24 @@ pub fn read_with<'r, O: Outputs, A: Adapter + ?Sized>(
     spec: &SignatureSpec,
     reply: impl Into<RawReply<'r>>,
 ) -> Result<Read<O>, ParseError> {
-    let RawReply { text: whole, ending, salvage } = reply.into();
+    read_beside(adapter, spec, reply.into(), None)
+}
+
+/// The same for a reply of which some outputs stand beside its text: `spec` is what the model was asked for.
+pub(crate) fn read_beside<O: Outputs, A: Adapter + ?Sized>(
+    adapter: &A,
+    spec: &SignatureSpec,
+    reply: RawReply<'_>,
+    mut beside: Option<Beside<'_>>,
+) -> Result<Read<O>, ParseError> {
+    let RawReply { text: whole, ending, salvage } = reply;
     let syntax = adapter.syntax();
     let peeled = peel(syntax, spec, whole);
     let inside = whole.get(peeled.from..peeled.to).unwrap_or(whole);
+    if let Some(beside) = &mut beside {
+        beside.think(peeled.reasoning.as_deref());
+    }
+    let beside = beside.as_ref();
     let (text, ended) =
         if syntax == Syntax::Markers { without_end(adapter, inside) } else { (inside, false) };
     if peeled.unclosed && !answers(syntax, spec, text, ended) {
@@ -188,23 +208,38 @@ pub fn read_with<'r, O: Outputs, A: Adapter + ?Sized>(
     let sections = adapter.sections(spec, text);
     let fail = |error: ParseError| error.rebased(whole, peeled.from);
     if ending == Ending::CutOff && !is_whole(syntax, spec, text, ended, sections.is_ok()) {
-        return Err(fail(cut_off(adapter, spec, text, sections)));
+        return Err(fail(cut_off(adapter, spec, text, sections, beside)));
     }
-    let exact = sections.and_then(|sections| complete(adapter, spec, text, &sections));
+    let exact = match sections {
+        Ok(sections) => match complete_beside(adapter, spec, text, &sections, beside) {
+            Ok(outputs) => match left_out::error(adapter, spec, text, &sections) {
+                None => Ok(outputs),
+                Some(error) => return Err(fail(error)),
+            },
+            Err(error) => Err(error),
+        },
+        Err(error) => Err(error),
+    };
     let (outputs, how) = match exact {
         Ok(outputs) => {
             let how = if text.len() == whole.len() { HowRead::Exact } else { HowRead::Trimmed };
             (outputs, how)
         }
-        Err(error) if !salvage => return Err(fail(error)),
+        Err(error) if !salvage || error.kind() == ParseErrorKind::NativeReasoningMissing => {
+            return Err(fail(error));
+        }
         Err(error) => {
             let Some((sections, syntax)) =
                 salvage::sections(adapter, spec, inside, ended || ending == Ending::Stopped)
             else {
                 return Err(fail(error));
             };
-            match complete(adapter, spec, inside, &sections) {
+            match complete_beside(adapter, spec, inside, &sections, beside) {
                 Ok(outputs) => (outputs, HowRead::Salvaged { syntax }),
+                // The text has been read: it is no reason to ask once more.
+                Err(error) if error.kind() == ParseErrorKind::NativeReasoningMissing => {
+                    return Err(fail(error));
+                }
                 // What was read of it is better known now; what was wrong is as exact as before.
                 Err(_) => return Err(fail(error)),
             }
@@ -356,6 +391,7 @@ fn cut_off<A: Adapter + ?Sized>(
     spec: &SignatureSpec,
     text: &str,
     sections: Result<Vec<Section<'_>>, ParseError>,
+    beside: Option<&Beside<'_>>,
 ) -> ParseError {
     let message = "the reply was cut off at the token limit: allow more tokens (`max_tokens`)";
     let error = ParseError::new(ParseErrorKind::CutOff, adapter.name(), text, message);
@@ -370,7 +406,10 @@ fn cut_off<A: Adapter + ?Sized>(
                 *last = Section::default();
             }
             let options = ReadOptions { dialect: adapter.dialect(), unescape: adapter.escapes_markers() };
-            let known = FieldReader::new(spec, &sections, options).given();
+            let joined = beside.map(|beside| beside.sections(&sections));
+            let sections = joined.as_deref().unwrap_or(&sections);
+            let known =
+                FieldReader::new(beside.map_or(spec, |beside| beside.spec), sections, options).given();
             error.with_fields(known)
         }
         Err(broken) => error.with_fields(broken.fields().clone()),

@@ -42,6 +42,10 @@ pub(crate) fn sections<'r, A: Adapter + ?Sized>(
     let marker_at = found.iter().find(|found| found.opens()).map(|found| found.start);
     let tag_at = tags::first(text, &outputs);
     let brace_at = text.find('{');
+    // A reply that begins with the elements of inputs repeats the request, and what is in them is theirs.
+    let echo_at = if adapter.syntax() == Syntax::Tags { tags::first_input(spec, text) } else { None };
+    let after_echo = |at: Option<usize>| at.filter(|at| echo_at.is_none_or(|echo| *at < echo));
+    let (marker_at, brace_at) = (after_echo(marker_at), after_echo(brace_at));
     let before = |at: Option<usize>, others: [Option<usize>; 2]| {
         at.is_some_and(|at| others.into_iter().flatten().all(|other| at < other))
     };
@@ -49,6 +53,8 @@ pub(crate) fn sections<'r, A: Adapter + ?Sized>(
         (marked(spec, &outputs, unescape, &found, text, lines, whole)?, Syntax::Markers)
     } else if before(tag_at, [marker_at, brace_at]) {
         (tags::sections(adapter, spec, &outputs, text)?, Syntax::Tags)
+    } else if echo_at.is_some() && brace_at.is_none() {
+        return None;
     } else {
         // A brace in prose is nothing.
         match object(spec, &outputs, text, [marker_at, tag_at]) {
@@ -199,7 +205,7 @@ pub(crate) fn emphasis(text: &str, start: usize, end: usize) -> (usize, usize) {
 }
 
 /// Whether the front of a line is decoration: a heading, a quote, the mark of a list's item.
-fn is_decoration(lead: &str) -> bool {
+pub(crate) fn is_decoration(lead: &str) -> bool {
     let lead = lead.trim_matches(is_blank);
     let digits = lead.trim_start_matches(|c: char| c.is_ascii_digit());
     lead.is_empty()
@@ -264,6 +270,7 @@ fn glued_to_a_sign(spec: &SignatureSpec, outputs: &Names, text: &str, marks: &[F
         Some(at) => marks.iter().any(|mark| mark.which == Which::Output(at)),
         None => folded(name) != "completed" || marks.iter().any(|mark| mark.which == Which::Completed),
     };
+    let glued = marks.iter().any(|mark| mark.lead.is_none());
     let bytes = text.as_bytes();
     memchr::memmem::find_iter(bytes, b"[[").any(|at| {
         // The last two of a run.
@@ -282,8 +289,9 @@ fn glued_to_a_sign(spec: &SignatureSpec, outputs: &Names, text: &str, marks: &[F
         let ends_line = rest.is_empty() || rest.starts_with(['\n', '\r']);
         let unescaped = before.trim_end_matches('\\');
         let alone = marker::lead(text, unescaped.len()).is_some_and(|lead| trim(lead).is_empty());
-        // A line of its own is escaped, as it should be, unless it is the only one of its name.
-        ends_line && (!alone || !known(marker.name))
+        // A line of its own is escaped, as it should be, unless it is the only one of its name, or markers are glued
+        // to values.
+        ends_line && (!alone || glued || !known(marker.name))
     })
 }
 
@@ -399,7 +407,9 @@ enum Object<'r> {
 
 /// What is marked at one of `places` is nothing if it is inside an object.
 fn object<'r>(spec: &SignatureSpec, outputs: &Names, text: &str, places: [Option<usize>; 2]) -> Object<'r> {
-    let Some(objects) = loose::objects(text, 0) else { return Object::Unclear };
+    let Some(objects) = loose::quoted_objects(text).or_else(|| loose::objects(text, 0)) else {
+        return Object::Unclear;
+    };
     let inside = objects.iter().any(|object| places.iter().flatten().any(|at| object.place.contains(at)));
     let mut one: Option<(Vec<Section<'r>>, usize)> = None;
     for object in objects {
@@ -445,7 +455,7 @@ fn sections_of<'r>(
     }
     let mut inner: Option<Vec<(String, Value)>> = None;
     let mut wrapped = 0;
-    for (_, value) in &object.entries {
+    for (key, value) in &object.entries {
         let entries = match value {
             Value::Map(map) => map.iter().map(|(key, value)| (key.to_owned(), value.clone())).collect(),
             Value::List(list) => match list.as_slice() {
@@ -463,6 +473,10 @@ fn sections_of<'r>(
             }
         };
         if has_output(&entries) {
+            // What is under a schema's key and looks like schemas is one, and no answer.
+            if key == "properties" && entries.iter().all(|(_, value)| is_schema(value)) {
+                return Err(());
+            }
             wrapped += 1;
             inner = Some(entries);
         }
@@ -472,6 +486,17 @@ fn sections_of<'r>(
         Some(_) => Err(()),
         None => Ok(None),
     }
+}
+
+/// Whether a value is a JSON Schema by its looks.
+fn is_schema(value: &Value) -> bool {
+    let Value::Map(map) = value else { return false };
+    let types = ["string", "integer", "number", "boolean", "array", "object", "null"];
+    map.get("type").is_some_and(|ty| match ty {
+        Value::String(word) => types.contains(&word.as_str()),
+        Value::List(_) => true,
+        _ => false,
+    }) || ["$ref", "anyOf", "oneOf", "allOf", "enum"].iter().any(|key| map.get(key).is_some())
 }
 
 fn cut<'r>(
@@ -550,6 +575,13 @@ mod tags {
         })
     }
 
+    /// Where the first element of an input begins.
+    pub(super) fn first_input(spec: &SignatureSpec, text: &str) -> Option<usize> {
+        memchr::memchr_iter(b'<', text.as_bytes()).find(|&at| {
+            open_at(text, at).is_some_and(|open| spec.inputs.iter().any(|field| field.name == open.name))
+        })
+    }
+
     /// The elements of the outputs, by their tags alone: what is inside need not be XML.
     pub(super) fn sections<'r, A: Adapter + ?Sized>(
         adapter: &A,
@@ -580,7 +612,7 @@ mod tags {
                 (open.end, open.end)
             } else if let Some(ends) = close(spec, outputs, text, &open) {
                 ends
-            } else if is_input {
+            } else if is_input && !text.get(open.end..)?.contains(&format!("</{}>", open.name)) {
                 continue;
             } else {
                 // Not closed, or closed more than once.

@@ -174,12 +174,10 @@ impl Printer<'_> {
 
     fn node(&mut self, ty: &Type, place: Place<'_>) -> Map {
         let mut map = self.kind(ty, place);
-        if self.dspy()
-            && let Place::Property(name) = place
-            && has_title(ty)
-        {
-            map.insert("title", title(name));
-        }
+        match place {
+            Place::Property(name) if self.dspy() && has_title(ty) => map.insert("title", title(name)),
+            _ => None,
+        };
         if let Some(description) = &ty.description {
             map.insert("description", description.as_str());
         }
@@ -207,9 +205,8 @@ impl Printer<'_> {
             Kind::String => {
                 let mut map = typed("string");
                 // A `Uuid` or a `Url` says so; dates have kinds of their own.
-                if self.dspy()
-                    && let Some(format) = ty.schema.get("format").and_then(|format| format.as_str())
-                {
+                let format = ty.schema.get("format").and_then(|format| format.as_str());
+                if let Some(format) = format.filter(|_| self.dspy()) {
                     map.insert("format", format);
                 }
                 map
@@ -328,9 +325,7 @@ impl Printer<'_> {
             (None, [only]) if self.dspy() => map.insert("const", only.value.clone()),
             _ => map.insert("enum", values().collect::<Vec<_>>()),
         };
-        if self.dspy()
-            && let Some(name) = &choice.name
-        {
+        if let Some(name) = choice.name.as_ref().filter(|_| self.dspy()) {
             map.insert("title", name.as_str());
         }
         map

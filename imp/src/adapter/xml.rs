@@ -190,7 +190,7 @@ impl Adapter for Xml {
         spec.rendered.get(slot, render).into()
     }
 
-    /// The element of an input, whose value is not escaped (Imp §11).
+    /// The element of an input, whose value is not escaped (Imp §11), unless it would end its element.
     fn section(
         &self,
         field: &FieldSpec,
@@ -198,7 +198,16 @@ impl Adapter for Xml {
         index: usize,
         out: &mut String,
     ) -> Result<Presence, FormatError> {
-        element(&field.name, out, |out| assembly::value(self, field, record, index, out))
+        element(&field.name, out, |out| {
+            let start = out.len();
+            let presence = assembly::value(self, field, record, index, out)?;
+            if self.dialect == Dialect::Plain
+                && ends_element(out.get(start..).unwrap_or_default(), &field.name)
+            {
+                xml::escape(out, start, xml::push_text);
+            }
+            Ok(presence)
+        })
     }
 
     fn assistant_content(
@@ -489,6 +498,14 @@ fn dspy_leaf(tree: &TypeTree, text: &str) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// Whether a text has the closing tag of the element `name`, in any case.
+fn ends_element(text: &str, name: &str) -> bool {
+    memchr::memmem::find_iter(text.as_bytes(), b"</").any(|at| {
+        let tag = text.get(at + 2..).map(|rest| rest.trim_start_matches(scan::is_blank));
+        tag.and_then(|tag| tag.get(..name.len())).is_some_and(|tag| tag.eq_ignore_ascii_case(name))
+    })
 }
 
 /// Writes `<name>`, a line each for what `write` writes, and `</name>`; nothing for a field without a value.

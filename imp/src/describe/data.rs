@@ -22,7 +22,7 @@ use crate::spec::{Constraint, FieldSpec, SignatureSpec};
 use crate::text::read::check_value;
 use crate::types::{AnswerShape, Checks, Kind, Number, PartKind, Property, Type, TypeTree, check_depth, key};
 use crate::value::{Map, Value};
-use crate::{history, reasoning, tool_calls, tool_definition};
+use crate::{citations, history, reasoning, tool_calls, tool_definition};
 
 /// Types nested deeper than this are refused, so that no later walk over them can run out of stack.
 const DEPTH: usize = 64;
@@ -43,7 +43,7 @@ const FIELD_KEYS: [&str; 11] = [
 ];
 const TYPE_KEYS: [&str; 9] =
     ["optional", "list", "dict", "literal", "enum", "object", "union", "schema", "code"];
-const WORDS: [&str; 24] = [
+const WORDS: [&str; 25] = [
     "str",
     "int",
     "float",
@@ -52,6 +52,7 @@ const WORDS: [&str; 24] = [
     "date",
     "any",
     "reasoning",
+    "citations",
     "history",
     "tool",
     "tool_calls",
@@ -438,6 +439,7 @@ impl Types {
             "array" => json!({ "type": "array" }),
             "image" | "audio" | "file" => json!({ "type": "object", key::KIND: word }),
             "reasoning" => reasoning::schema(),
+            citations::KIND => citations::schema(),
             "code" => code("python"),
             "history" => history::schema(),
             "tool" => tool_definition::schema(),
@@ -519,25 +521,21 @@ impl Types {
         let mut seen = BTreeSet::new();
         let mut open = references(&schema);
         let mut root = schema;
-        if let [name] = open.as_slice()
-            && root.as_object().is_some_and(|map| map.len() == 1 && map.contains_key("$ref"))
-            && let Some(named) = self.named.get(name)
-        {
+        let alone = root.as_object().is_some_and(|map| map.len() == 1 && map.contains_key("$ref"));
+        let only = open.first().filter(|_| alone && open.len() == 1);
+        if let Some(named) = only.and_then(|name| self.named.get(name)) {
             root = named.schema.clone();
             open = references(&root);
         }
         open.reverse();
         while let Some(name) = open.pop() {
-            if let Some(named) = self.named.get(&name)
-                && seen.insert(name.clone())
-            {
+            let Some(named) = self.named.get(&name) else { continue };
+            if seen.insert(name.clone()) {
                 open.extend(references(&named.schema).into_iter().rev());
                 defs.insert(name, named.schema.clone());
             }
         }
-        if let Json::Object(map) = &mut root
-            && !defs.is_empty()
-        {
+        if let Some(map) = root.as_object_mut().filter(|_| !defs.is_empty()) {
             map.insert("$defs".to_owned(), Json::Object(defs));
         }
         root
@@ -950,9 +948,8 @@ fn field_json(field: &FieldSpec, text_field: bool) -> Json {
             constraints.map(|(bound, value)| json!([bound.to_string(), encode(value)])).collect();
         map.insert("constraints".to_owned(), constraints.into());
     }
-    if let Some(shape) = field.answer_shape
-        && let Some((word, _)) = SHAPES.iter().find(|(_, known)| *known == shape)
-    {
+    let shape = field.answer_shape.and_then(|shape| SHAPES.iter().find(|(_, known)| *known == shape));
+    if let Some((word, _)) = shape {
         map.insert("answer_shape".to_owned(), (*word).into());
     }
     if !field.aliases.is_empty() {
@@ -990,6 +987,7 @@ fn described_type(tree: &TypeTree, ty: &Type, depth: usize) -> Option<Json> {
         Kind::DateTime => json!("datetime"),
         Kind::Date => json!("date"),
         Kind::Reasoning => json!("reasoning"),
+        Kind::List { .. } if citations::is(&ty.schema) => json!(citations::KIND),
         Kind::History => json!("history"),
         Kind::ToolCalls => json!("tool_calls"),
         Kind::Part(PartKind::Image) => json!("image"),
@@ -1296,9 +1294,8 @@ mod tests {
                     }
                     None => format!("\n{{{}}}\n\n", field.name),
                 });
-                if let Some(request) = messages.as_array().unwrap().last().unwrap()["content"].as_str()
-                    && request.contains("\n\nRespond with the")
-                {
+                let request = messages.as_array().unwrap().last().unwrap()["content"].as_str();
+                if let Some(request) = request.filter(|text| text.contains("\n\nRespond with the")) {
                     let reminder = Dialect::Dspy.reminder(&field.tree);
                     let reminder = reminder.map(|text| format!(" ({text})")).unwrap_or_default();
                     let part = format!("`[[ ## {} ## ]]`{reminder},", field.name);

@@ -49,7 +49,7 @@ impl SignatureSpec {
     ///
     /// The form is `{"name", "instructions", "inputs": [field…], "outputs": [field…]}`, a field being
     /// `{"name", "type", "desc", "default", "constraints"}`, of which only the name is needed. A type is
-    /// a word (`"str"`, `"int"`, `"float"`, `"bool"`, `"datetime"`, `"date"`, `"any"`, `"reasoning"`,
+    /// a word (`"str"`, `"int"`, `"float"`, `"bool"`, `"datetime"`, `"date"`, `"any"`, `"reasoning"`, `"citations"`,
     /// those of [`parse`](SignatureSpec::parse), …) or one of `{"optional": T}`, `{"list": T}`,
     /// `{"dict": T}`, `{"literal": [value…]}`, `{"enum": {"name", "members": [[name, value]…]}}`,
     /// `{"object": {"name", "fields": [field…], "doc"}}`, `{"union": [T…]}` and `{"schema": JSON Schema}`.

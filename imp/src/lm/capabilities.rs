@@ -34,6 +34,15 @@ pub struct Capabilities {
     pub max_completion_tokens: bool,
     /// A setting for how long to reason. `true` by default; it is sent only if the request has it.
     pub reasoning_effort: bool,
+    /// The completion has the model's own reasoning beside its text, as DeepSeek, OpenRouter, vLLM and llama.cpp give
+    /// it. `false` by default: an output of type [`Reasoning`](crate::Reasoning) is then asked for as text. Where it is
+    /// `true` the output is not asked for, and the request has a reasoning effort: set
+    /// [`reasoning_effort`](Self#structfield.reasoning_effort) to `false` for a server that does not take one.
+    pub native_reasoning: bool,
+    /// The completion has the sources of an answer beside its text, as OpenAI's models with web search give them.
+    /// `false` by default: an output of type [`Citations`](crate::Citations) is then asked for as text. Where it is
+    /// `true` the output is not asked for.
+    pub native_citations: bool,
 }
 
 impl Default for Capabilities {
@@ -46,6 +55,8 @@ impl Default for Capabilities {
             names: true,
             max_completion_tokens: false,
             reasoning_effort: true,
+            native_reasoning: false,
+            native_citations: false,
         }
     }
 }
@@ -77,4 +88,8 @@ setters! {
     max_completion_tokens,
     /// Sets [`reasoning_effort`](Self#structfield.reasoning_effort).
     reasoning_effort,
+    /// Sets [`native_reasoning`](Self#structfield.native_reasoning).
+    native_reasoning,
+    /// Sets [`native_citations`](Self#structfield.native_citations).
+    native_citations,
 }

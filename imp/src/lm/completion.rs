@@ -3,7 +3,7 @@
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
-use crate::ToolCall;
+use crate::{Citation, ToolCall};
 
 /// A model's whole reply to one request.
 ///
@@ -69,6 +69,8 @@ pub struct Choice {
     pub text: Option<String>,
     /// What the model thought, where the provider shows it apart from the text.
     pub reasoning: Option<String>,
+    /// The sources that the text cites, where the provider names them apart from it.
+    pub citations: Vec<Citation>,
     /// The tools that the model wants called.
     pub tool_calls: Vec<ToolCall>,
     /// Why the model stopped.
@@ -84,6 +86,12 @@ impl Choice {
     /// The same choice with a reasoning.
     pub fn reasoning(mut self, reasoning: impl Into<String>) -> Self {
         self.reasoning = Some(reasoning.into());
+        self
+    }
+
+    /// The same choice with these citations.
+    pub fn citations(mut self, citations: impl Into<Vec<Citation>>) -> Self {
+        self.citations = citations.into();
         self
     }
 

@@ -42,6 +42,13 @@ macro_rules! program_methods {
                 self
             }
 
+            /// How requests are formatted: renderers, names, what is left out. The demos of `options` stand behind the
+            /// program's own; everything else replaces what was set before.
+            pub fn options(mut self, options: $crate::FormatOptions) -> Self {
+                self.program = self.program.options(options);
+                self
+            }
+
             /// Whether a reply that cannot be read is asked for once more through the adapter's fallback, which
             /// for [`Chat`](crate::Chat) is [`Json`](crate::Json) (Imp §13.7). The default is yes. If that reply cannot be
             /// read either, the first error is returned.
@@ -54,6 +61,46 @@ macro_rules! program_methods {
             /// made; see [`read_with`](crate::read_with). The default is yes.
             pub fn salvage(mut self, yes: bool) -> Self {
                 self.program = self.program.salvage(yes);
+                self
+            }
+
+            /// Whether the program learns with which adapter to start. The default is yes.
+            ///
+            /// When for a model the replies to the program's adapter could not be read and the fallback's reply could, in
+            /// three calls in a row, the calls that follow start with the fallback: one request instead of two. The twentieth
+            /// of them tries the program's own adapter again, then one after forty, eighty, …, at most 320 calls. As soon as its
+            /// first reply is exactly of the format, calls start with it again.
+            ///
+            /// * Started with the fallback, a reply that cannot be read (or a request that the provider does not take) is
+            ///   followed by the program's own adapter, with the retries that there are: no answer is lost, and no call makes
+            ///   more requests than one that falls back. If that fails too, its error is the call's. Three calls
+            ///   in a row in which only the program's own adapter could be read undo what was learnt.
+            /// * A salvaged reply needed no second request, so it is no failure; nor is it of the format, so it does not end the
+            ///   row of failures, and a try that ends in one changes nothing. The same holds for one that a retry brought. A
+            ///   reply that the limit of tokens cut off is a failure like others: the fallback's was whole.
+            /// * A call without a fallback never starts with it. With several completions a call the call counts, as one
+            ///   completion that cannot be read sends all through the fallback.
+            /// * It is kept in memory, for each [`model`](crate::LanguageModel::model) name apart, and shared by the clones of a
+            ///   program. Another adapter, signature, description, demo or `salvage` starts anew.
+            ///
+            /// [`Prediction::is_learnt`](crate::Prediction::is_learnt) says of a call that it began so; with the feature
+            /// `tracing` every change is an event.
+            pub fn learn(mut self, yes: bool) -> Self {
+                self.program = self.program.learn(yes);
+                self
+            }
+
+            /// After how many calls in a row it learns; see [`learn`](Self::learn), which this turns on. The default is 3, the
+            /// least 1.
+            pub fn learn_after(mut self, calls: u32) -> Self {
+                self.program = self.program.learn_after(calls);
+                self
+            }
+
+            /// Which types of output are taken natively where the model's capabilities have them; see
+            /// [`NativeOutput`](crate::NativeOutput). The default is all (DSPy's `native_response_types`).
+            pub fn native(mut self, outputs: impl IntoIterator<Item = $crate::NativeOutput>) -> Self {
+                self.program = self.program.with_natives(outputs.into_iter().collect());
                 self
             }
 

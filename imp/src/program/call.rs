@@ -69,6 +69,30 @@ impl<'c, O: Outputs> Call<'c, O> {
         self
     }
 
+    /// The name of the participant whose inputs these are: it names the request's message, where the provider takes
+    /// names (Imp §7.8). It is passed through as it is; [`name::legal`](crate::name::legal) makes one that providers
+    /// accept. A model that must know who speaks needs the name in a field.
+    ///
+    /// ```
+    /// # use imp::{Fields, Predict, Script, SignatureSpec};
+    /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
+    /// let predict = Predict::from_spec(
+    ///     SignatureSpec::parse("question -> answer")?,
+    ///     Script::new(["[[ ## answer ## ]]\nIn Graz."]),
+    /// );
+    /// let answer = predict.call(&Fields::from([("question", "Where?")])).user_name("alice").await?;
+    /// assert_eq!(answer.messages().last().and_then(|message| message.name.as_deref()), Some("alice"));
+    /// # Ok(())
+    /// # }
+    /// # let mut run = std::pin::pin!(run());
+    /// # let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    /// # assert!(matches!(run.as_mut().poll(&mut context), std::task::Poll::Ready(Ok(()))));
+    /// ```
+    pub fn user_name(mut self, name: impl Into<String>) -> Self {
+        self.overrides.user_name = Some(name.into());
+        self
+    }
+
     /// Makes the call on this thread and waits for its answer.
     ///
     /// # Errors

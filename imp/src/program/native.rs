@@ -5,16 +5,17 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::adapter::Adapter;
+use crate::adapter::beside::Beside;
 use crate::adapter::complete::complete;
 use crate::adapter::demo::Demo;
 use crate::adapter::options::FormatOptions;
-use crate::adapter::read::{HowRead, RawReply, Read, read_with};
+use crate::adapter::read::{HowRead, RawReply, Read, read_beside};
 use crate::adapter::record::{FieldReader, Outputs, Record};
 use crate::adapter::typed::fields_as_sections;
 use crate::error::{FormatError, ParseError, ParseErrorKind, WriteError};
 use crate::fields::Fields;
-use crate::lm::{Capabilities, Choice, Config, Request};
-use crate::message::{Message, ToolCall};
+use crate::lm::Choice;
+use crate::message::ToolCall;
 use crate::spec::{FieldSpec, SignatureSpec};
 use crate::text::read::ReadOptions;
 use crate::text::scan::trim;
@@ -24,16 +25,14 @@ use crate::tool_calls;
 use crate::tool_definition::ToolDefinition;
 use crate::value::Value;
 
-use super::formatter::Formatter;
-
 /// A signature with tools as an input and tool calls as an output, as a model sees it that calls tools itself:
 /// without both.
 #[derive(Debug)]
 pub(super) struct Native {
     /// What is formatted.
-    spec: SignatureSpec,
+    pub(super) spec: SignatureSpec,
     /// The same options, with demos of what is formatted.
-    options: FormatOptions,
+    pub(super) options: FormatOptions,
     /// The inputs that are formatted, by their places in the whole signature.
     inputs: Arc<[usize]>,
     /// The input that holds the tools.
@@ -71,36 +70,17 @@ impl Native {
         Some(Native { spec: formatted, options, inputs, tools, calls })
     }
 
-    /// The messages of a call.
-    pub(super) fn messages(
-        &self,
-        formatter: &Formatter,
-        inputs: &dyn Record,
-    ) -> Result<Vec<Message>, FormatError> {
-        let inputs = Kept { record: inputs, places: self.inputs.clone() };
-        formatter.messages(&self.spec, &inputs, &self.options)
+    /// The inputs that are formatted.
+    pub(super) fn inputs<'r>(&self, inputs: &'r dyn Record) -> impl Record + use<'r> {
+        Kept { record: inputs, places: self.inputs.clone() }
     }
 
-    /// The request of a call: its tools are the value of the input that is not formatted.
-    pub(super) fn request(
+    /// The tools of a call: the value of the input that is not formatted.
+    pub(super) fn tools(
         &self,
-        formatter: &Formatter,
         whole: &SignatureSpec,
         inputs: &dyn Record,
-        config: Config,
-        capabilities: Capabilities,
-    ) -> Result<Request, FormatError> {
-        let tools = self.tools(whole, inputs)?;
-        let inputs = Kept { record: inputs, places: self.inputs.clone() };
-        let mut request = formatter.request(&self.spec, &inputs, &self.options, config, capabilities)?;
-        if self.spec.outputs.is_empty() {
-            request.response_format = None;
-        }
-        request.tools = tools;
-        Ok(request)
-    }
-
-    fn tools(&self, whole: &SignatureSpec, inputs: &dyn Record) -> Result<Vec<ToolDefinition>, FormatError> {
+    ) -> Result<Vec<ToolDefinition>, FormatError> {
         let Some(field) = whole.inputs.get(self.tools) else { return Ok(Vec::new()) };
         let (mut text, mut value) = (String::new(), None);
         let mut writer = FieldWriter::capturing(&mut text, &field.tree, &mut value);
@@ -131,18 +111,22 @@ impl Native {
 
     /// Reads a completion: its text by the adapter, its calls as they are. Calls count even beside a text that cannot
     /// be read (§8.1): it is then the signature's text, if that has one.
+    ///
+    /// `spec` is what the text was asked for, and `beside` what else stands in the completion.
     pub(super) fn read<O: Outputs>(
         &self,
         adapter: &dyn Adapter,
         whole: &SignatureSpec,
+        spec: &SignatureSpec,
         choice: &Choice,
         reply: RawReply<'_>,
+        beside: Option<Beside<'_>>,
     ) -> Result<(O, HowRead, Option<String>), ParseError> {
         let text = choice.text.as_deref().unwrap_or_default();
         let read = if self.spec.outputs.is_empty() {
             Ok((Fields::new(), HowRead::Exact, None))
         } else {
-            read_with::<Fields, _>(adapter, &self.spec, reply).map(Read::into_parts)
+            read_beside::<Fields, _>(adapter, spec, reply, beside.clone()).map(Read::into_parts)
         };
         let (fields, how, reasoning) = match read {
             Ok(read) => read,
@@ -151,8 +135,14 @@ impl Native {
             }
             Err(_) => {
                 let (from, reasoning) = think::take(text, &[], &|_| None);
-                let prose = trim(text.get(from..).unwrap_or_default());
-                (self.said(prose), HowRead::Trimmed, reasoning)
+                let mut fields = self.said(trim(text.get(from..).unwrap_or_default()));
+                if let Some(mut beside) = beside {
+                    beside.think(reasoning.as_deref());
+                    for (name, value) in beside.values() {
+                        fields.insert(name, value);
+                    }
+                }
+                (fields, HowRead::Trimmed, reasoning)
             }
         };
         let outputs = self.filled(adapter, whole, text, fields, &choice.tool_calls)?;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 use crate::adapter::read::HowRead;
+use crate::citations::Citation;
 use crate::lm::{Completion, FinishReason, Usage};
 use crate::message::Message;
 use crate::reply::Reply;
@@ -29,7 +30,12 @@ pub(crate) struct Exchange {
     pub(crate) completion: Completion,
     pub(crate) usage: Usage,
     pub(crate) adapter: &'static str,
+    /// The adapter of the call's first request, and whether the program has learnt to start with it.
+    pub(crate) started: &'static str,
+    pub(crate) learnt: bool,
     pub(crate) how: HowRead,
+    /// Whether any completion was salvaged.
+    pub(crate) salvaged: bool,
     pub(crate) reasoning: Option<String>,
 }
 
@@ -42,6 +48,18 @@ impl<O> Prediction<O> {
             }
             None => Err(Error::completions(1, 0, exchange.messages, exchange.usage)),
         }
+    }
+
+    /// The same as the prediction of a call that began with another request.
+    pub(crate) fn started_by(mut self, adapter: &'static str, learnt: bool) -> Self {
+        self.exchange.started = adapter;
+        self.exchange.learnt = learnt;
+        self
+    }
+
+    /// Whether no completion was salvaged.
+    pub(crate) fn is_exact(&self) -> bool {
+        !self.exchange.salvaged
     }
 
     /// The output struct alone.
@@ -84,14 +102,32 @@ impl<O> Prediction<O> {
         self.exchange.adapter
     }
 
+    /// The name of the adapter that the call's first request was made with: another one than [`adapter`](Self::adapter)
+    /// if the call fell back.
+    pub fn started_with(&self) -> &str {
+        self.exchange.started
+    }
+
+    /// Whether the call started with the fallback of the program's adapter, because that is what the program has
+    /// learnt of the model; see [`Predict::learn`](crate::Predict::learn).
+    pub fn is_learnt(&self) -> bool {
+        self.exchange.learnt
+    }
+
     /// How the reply was read: exactly, or salvaged. Of a call with `n > 1` the first.
     pub fn how_read(&self) -> HowRead {
         self.exchange.how
     }
 
-    /// The text of the think block that the model wrote in front of its answer, if it did.
+    /// What the model reasoned apart from its answer, if it did: the completion's native reasoning, the think block in
+    /// front of the answer, or both, with a blank line between. Of a call with `n > 1` the first.
     pub fn reasoning(&self) -> Option<&str> {
         self.exchange.reasoning.as_deref()
+    }
+
+    /// The sources that the completion names beside its text. Of a call with `n > 1` the first.
+    pub fn citations(&self) -> &[Citation] {
+        self.exchange.completion.choices.first().map_or(&[], |choice| &choice.citations)
     }
 }
 

@@ -18,3 +18,27 @@ pub(crate) fn falls_back(failed: &str, adapter: &str, error: &ParseError) {
     #[cfg(not(feature = "tracing"))]
     let _ = (failed, adapter, error);
 }
+
+/// Calls of `model` are to start with `fallback`.
+pub(super) fn learns(model: &str, chosen: &str, fallback: &str) {
+    #[cfg(feature = "tracing")]
+    tracing::info!(target: "imp", model, adapter = fallback, instead_of = chosen, "calls start with the fallback");
+    #[cfg(not(feature = "tracing"))]
+    let _ = (model, chosen, fallback);
+}
+
+/// Calls of `model` are to start with `chosen` again.
+pub(super) fn forgets(model: &str, chosen: &str, fallback: &str) {
+    #[cfg(feature = "tracing")]
+    tracing::info!(target: "imp", model, adapter = chosen, instead_of = fallback, "calls start as chosen again");
+    #[cfg(not(feature = "tracing"))]
+    let _ = (model, chosen, fallback);
+}
+
+/// A call starts with `adapter`, as the program has learnt, and not with `chosen`.
+pub(super) fn starts(adapter: &str, chosen: &str) {
+    #[cfg(feature = "tracing")]
+    tracing::debug!(target: "imp", adapter, instead_of = chosen, "starting with the adapter that works");
+    #[cfg(not(feature = "tracing"))]
+    let _ = (adapter, chosen);
+}

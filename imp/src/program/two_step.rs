@@ -16,6 +16,7 @@ use crate::spec::{FieldSpec, SignatureSpec};
 use crate::text::write::FieldWriter;
 
 use super::error::Error;
+use super::native_output::Natives;
 use super::prediction::Prediction;
 use super::{Overrides, Program, WithDefaults, heated};
 
@@ -117,8 +118,12 @@ impl<I> TwoStep<I> {
         let extraction = spec.as_ref().map_err(Clone::clone).and_then(|spec| extraction(spec));
         let dialect = spec.as_ref().ok().and_then(|spec| spec.dialect).unwrap_or_default();
         TwoStep {
-            program: Program::new(spec, lm).adapter(TwoStepPrompt::new().dialect(dialect)),
-            extraction: Program::new(extraction.map(Arc::new), extraction_lm),
+            program: Program::new(spec, lm)
+                .adapter(TwoStepPrompt::new().dialect(dialect))
+                .with_natives(Natives::default()),
+            // What the second model reasons is not what the first one did.
+            extraction: Program::new(extraction.map(Arc::new), extraction_lm)
+                .with_natives(Natives::default()),
             inputs: PhantomData,
         }
     }
@@ -158,6 +163,13 @@ impl<I: Inputs> TwoStep<I> {
     /// 0. Each answer is read through Chat and, if that fails, once more through JSON.
     pub fn retries(mut self, retries: usize) -> Self {
         self.program = self.program.retries(retries);
+        self
+    }
+
+    /// Whether the second step learns with which adapter to start; see [`Predict::learn`](crate::Predict::learn). The
+    /// default is yes.
+    pub fn learn(mut self, yes: bool) -> Self {
+        self.extraction = self.extraction.learn(yes);
         self
     }
 

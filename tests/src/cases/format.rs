@@ -54,7 +54,14 @@ fn build(case: &Map<String, Json>) -> Result<Run, Built> {
     let mut given = input.get("inputs").and_then(Json::as_object).cloned().unwrap_or_default();
     // It names the message, unless the signature has a field of that name.
     let declared = signature.inputs.iter().any(|(name, _)| name == "user_name");
-    let inputs = fields(&given);
+    // As a program does: an absent input has its default.
+    let mut complete = given.clone();
+    for field in signature.spec.inputs() {
+        if let (Some(default), false) = (field.default(), given.contains_key(field.name())) {
+            complete.insert(field.name().to_owned(), serde_json::to_value(default).unwrap_or_default());
+        }
+    }
+    let inputs = fields(&complete);
     if !declared {
         given.remove("user_name");
     }

@@ -108,6 +108,10 @@ fn describe(ty: &Type, count: &mut usize, path: &str, signature: &Map<String, Js
         Type::Optional(inner) => json!({ "optional": describe(inner, count, path, signature) }),
         Type::List(inner) => json!({ "list": describe(inner, count, path, signature) }),
         Type::Map(inner) => json!({ "dict": describe(inner, count, path, signature) }),
+        // What `imp`'s own described literals do not have is said by a schema.
+        Type::Literal(values) if values.iter().any(|value| value.is_null() || value.is_f64()) => {
+            json!({ "schema": { "enum": values } })
+        }
         Type::Literal(values) => json!({ "literal": values }),
         Type::Object(members) => {
             *count += 1;

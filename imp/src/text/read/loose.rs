@@ -20,6 +20,8 @@ pub(crate) fn source(source: &Source<'_>, tree: &TypeTree, name: &str) -> Option
     let ty = tree.present(&tree.root);
     let value = match source {
         Source::Text(text) => loose.text(text, ty)?,
+        // No answer, whatever the type.
+        Source::Json(json) if json.trim_matches(is_blank) == "null" => return None,
         Source::Json(json) => loose.value(&json_value(json)?, &tree.root, true),
     };
     // A text stays a text: a date reads itself from one.
@@ -60,6 +62,22 @@ pub(crate) fn objects(text: &str, from: usize) -> Option<Vec<FoundObject>> {
     }
     // More braces than were looked at: there may be another object.
     text.get(at..)?.contains('{').then_some(()).map_or(Some(found), |()| None)
+}
+
+/// The objects in the content of a text that is one JSON string, or that lacks only the quotes to be one.
+pub(crate) fn quoted_objects(text: &str) -> Option<Vec<FoundObject>> {
+    let whole = text.trim_matches(is_blank);
+    let content: String = if whole.starts_with('"') {
+        serde_json::from_str(whole).ok()?
+    } else if whole.starts_with("{\\\"") {
+        serde_json::from_str(&format!("\"{whole}\"")).ok()?
+    } else {
+        return None;
+    };
+    content.trim_matches(is_blank).starts_with('{').then_some(())?;
+    let found = objects(&content, 0)?;
+    let place = |object: FoundObject| FoundObject { place: 0..text.len(), ..object };
+    Some(found.into_iter().map(place).collect())
 }
 
 /// The entries of the object at `start` and its end; the error says whether the text breaks off in it.
@@ -169,7 +187,22 @@ impl<'t> Loose<'t> {
             }
         }
         if !is_container(&ty.kind) {
-            return None;
+            // An object whose only key is the field's own name, around a word.
+            let Value::Map(map) = container(text).filter(|_| has_no_text(self.tree, ty) || is_choice(ty))?
+            else {
+                return None;
+            };
+            let mut entries = map.iter();
+            return match (entries.next(), entries.next()) {
+                (
+                    Some((
+                        key,
+                        inner @ (Value::String(_) | Value::Int(_) | Value::Float(_) | Value::Bool(_)),
+                    )),
+                    None,
+                ) if key == self.name => Some(self.value(inner, &self.tree.root, true)),
+                _ => None,
+            };
         }
         if let Some(value) = container(text).or_else(|| container(unlabelled)) {
             return Some(self.value(self.unwrapped(&value, ty), &self.tree.root, true));
@@ -295,6 +328,10 @@ pub(crate) fn property<'n>(key: &'n str, names: &[&'n str], given: &[&str]) -> &
     let mut alike = names.iter().filter(|name| folded(name) == wanted);
     let (Some(name), None) = (alike.next(), alike.next()) else { return key };
     if given.iter().filter(|other| folded(other) == wanted).count() == 1 { name } else { key }
+}
+
+fn is_choice(ty: &Type) -> bool {
+    matches!(ty.kind, Kind::Choice(_))
 }
 
 /// Whether no value of the type is a text of its own.

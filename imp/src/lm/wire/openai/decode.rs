@@ -3,9 +3,9 @@
 use serde_json::Value as Json;
 
 use super::fault::{excerpt, fault, request_id};
-use crate::Value;
 use crate::lm::{Choice, Completion, FinishReason, Headers, LmError, LmErrorKind, Usage};
 use crate::message::ToolCall;
+use crate::{Citation, Value};
 
 /// The completion in a whole reply of `…/chat/completions`.
 ///
@@ -184,6 +184,9 @@ fn read_choice(json: &Json) -> (Choice, Option<Trouble>) {
     }
     choice.reasoning =
         text_at(message, "reasoning_content").or_else(|| text_at(message, "reasoning")).or(choice.reasoning);
+    if let Some(annotations) = message.get("annotations").and_then(Json::as_array) {
+        choice.citations = annotations.iter().filter_map(read_citation).collect();
+    }
     let mut trouble = None;
     if let Some(calls) = message.get("tool_calls").and_then(Json::as_array) {
         let at_limit = choice.finish_reason == FinishReason::Length;
@@ -230,6 +233,21 @@ fn read_parts(parts: &[Json], choice: &mut Choice, refusal: &mut Option<String>)
             }
         }
     }
+}
+
+/// A source that the text cites: OpenAI's `url_citation`, to which OpenRouter adds the source's words. Some servers
+/// leave the inner object out. An annotation that names no source, as of an uploaded file, is none.
+fn read_citation(json: &Json) -> Option<Citation> {
+    let kind = json.get("type").and_then(Json::as_str).unwrap_or_default();
+    let inner = json.get(kind).filter(|inner| inner.is_object()).unwrap_or(json);
+    let place = |key: &str| inner.get(key).and_then(Json::as_u64).and_then(|at| u32::try_from(at).ok());
+    let mut citation = Citation::new();
+    citation.quote = text_at(inner, "content");
+    citation.title = text_at(inner, "title");
+    citation.url = text_at(inner, "url");
+    citation.start = place("start_index");
+    citation.end = place("end_index");
+    (citation.url.is_some() || citation.title.is_some()).then_some(citation)
 }
 
 /// A tool call; its name and the start of its arguments if the limit of tokens cut it. One that cannot be read is
@@ -329,6 +347,22 @@ mod tests {
             (json!({"content": "hi", "reasoning": "hm"}), Choice::new("hi").reasoning("hm")),
             (json!({"content": "hi", "reasoning": "", "reasoning_content": null}), Choice::new("hi")),
             (json!({"content": "hi", "refusal": "", "tool_calls": null}), Choice::new("hi")),
+            (json!({"content": "hi", "annotations": null}), Choice::new("hi")),
+            (json!({"content": "hi", "annotations": []}), Choice::new("hi")),
+            (
+                json!({"content": "hi", "annotations": [
+                    {"type": "url_citation", "url_citation": {"start_index": 1, "end_index": 2, "url": "http://a", "title": "A"}},
+                    {"type": "url_citation", "url_citation": {"url": "http://b", "content": "the words", "start_index": -1}},
+                    {"type": "url_citation", "url": "http://c"},
+                    {"type": "file", "file": {"hash": "1", "name": "a.pdf", "content": []}},
+                    {"type": "url_citation"}, {"type": "url_citation", "url_citation": {"url": ""}}, null, 3,
+                ]}),
+                Choice::new("hi").citations([
+                    Citation::new().title("A").url("http://a").answer_span(1, 2),
+                    Citation::new().url("http://b").quote("the words"),
+                    Citation::new().url("http://c"),
+                ]),
+            ),
             (json!({"content": "hi", "refusal": "but no"}), Choice::new("hi")),
             (
                 json!({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}, {"type": "?"}]}),
