@@ -132,6 +132,7 @@ pub(crate) struct Core {
     note: Option<String>,
     assistant_name: Option<String>,
     layout: LoopLayout,
+    force_calls: bool,
     observers: Vec<Observer>,
     /// Made at the first call.
     plan: OnceLock<Result<Arc<Plan>, SpecError>>,
@@ -155,6 +156,7 @@ impl Core {
             note: None,
             assistant_name: None,
             layout: LoopLayout::Plain,
+            force_calls: false,
             observers: Vec::new(),
             plan: OnceLock::new(),
         }
@@ -294,6 +296,12 @@ impl<I: Inputs> ReAct<I> {
     /// [`LoopLayout::Plain`].
     pub fn layout(self, layout: LoopLayout) -> Self {
         self.changed(|core| core.layout = layout)
+    }
+
+    /// Whether every step of a loop that ends by a tool must call one, which the provider then makes sure of: for a model that
+    /// would rather talk. The default is no. A loop that ends with a text, and one whose calls are written, does not heed it.
+    pub fn force_calls(self, yes: bool) -> Self {
+        self.changed(|core| core.force_calls = yes)
     }
 
     /// Which calls may run, `submit` among them. The default is all.

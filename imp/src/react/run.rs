@@ -211,7 +211,8 @@ impl<O: Outputs> Run<'_, O> {
             config.tool_choice = None;
             config.parallel_tool_calls = None;
         } else {
-            config.tool_choice = Some(ToolChoice::Auto);
+            let is_forced = self.core.force_calls && self.plan.ends != Ends::Text;
+            config.tool_choice = Some(if is_forced { ToolChoice::Required } else { ToolChoice::Auto });
         }
         config
     }
