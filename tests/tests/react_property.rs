@@ -12,8 +12,8 @@ use common::openai_schema::violations;
 use imp::lm::ScriptReply;
 use imp::lm::wire::openai::encode;
 use imp::{
-    Adapter, Capabilities, Chat, Fields, History, Json, LmErrorKind, Map, Message, ReAct,
-    Request, Role, Script, Turn, Value, Xml,
+    Adapter, Capabilities, Chat, Fields, History, Json, LmErrorKind, Map, Message, ReAct, Request, Role,
+    Script, Turn, Value, Xml,
 };
 use imp_tests::loops::{call, calls, error, fields, look};
 use imp_tests::plain::line;

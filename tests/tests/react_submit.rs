@@ -1,11 +1,11 @@
 //! Loops that end through `submit` or a tool (spec/imp.md §14, by row), with native calls.
 
-use imp::{
-    AgentLine, Cause, Config, ErrorKind, Fields, Finish, FormatOptions, Json, LmErrorKind, LoopLayout,
-    Map, Script, Termination, ToolChoice, ToolPolicy, UNSENT_NOTE, Value,
-};
 use imp::lm::ScriptReply;
-use imp_tests::loops::{calls, call, error, fields, intent, output, scripted, with_script};
+use imp::{
+    AgentLine, Cause, Config, ErrorKind, Fields, Finish, FormatOptions, Json, LmErrorKind, LoopLayout, Map,
+    Script, Termination, ToolChoice, ToolPolicy, UNSENT_NOTE, Value,
+};
+use imp_tests::loops::{call, calls, error, fields, intent, output, scripted, with_script};
 use imp_tests::plain::line;
 use serde_json::{Value as Json_, json};
 
@@ -94,10 +94,7 @@ fn rows_117_and_118_a_text_is_a_note_and_two_of_them_force_a_submit() {
     let task = scripted(TASK, ["I think.".into(), "I still think.".into(), accepted()])
         .with(|agent| agent.config(Config::new().reasoning_effort("high")).last_request_note("Now."));
     let done = task.run().unwrap();
-    assert_eq!(
-        (done.termination(), done.cause()),
-        (Termination::ForcedSubmit, Some(Cause::EmptyToolCalls))
-    );
+    assert_eq!((done.termination(), done.cause()), (Termination::ForcedSubmit, Some(Cause::EmptyToolCalls)));
     let note = format!("user: {UNSENT_NOTE}");
     assert_eq!(task.shown(1), [ASKED, "assistant: I think.", &note]);
     assert_eq!(
@@ -117,10 +114,8 @@ fn rows_117_and_118_a_text_is_a_note_and_two_of_them_force_a_submit() {
     assert_eq!(configs[2].reasoning_effort, None);
 
     // A call between them starts the count anew, and silence needs no second.
-    let task = scripted(
-        TASK,
-        ["a".into(), calls(None, [call("c", "look", &json!({}))]), "b".into(), accepted()],
-    );
+    let task =
+        scripted(TASK, ["a".into(), calls(None, [call("c", "look", &json!({}))]), "b".into(), accepted()]);
     assert_eq!(task.run().unwrap().termination(), Termination::Submitted);
     let task = scripted(TASK, ["".into(), accepted()]);
     assert_eq!(task.run().unwrap().cause(), Some(Cause::EmptyToolCalls));
@@ -134,8 +129,8 @@ fn rows_119_to_121_a_provider_that_takes_words_only() {
         assert_eq!(request.config.tool_choice, Some(ToolChoice::Required));
         assert_eq!(request.tools.iter().map(|tool| tool.name()).collect::<Vec<_>>(), ["submit"]);
     };
-    let task = scripted(TASK, [error(LmErrorKind::BadRequest, words), accepted()])
-        .with(|agent| agent.max_iters(0));
+    let task =
+        scripted(TASK, [error(LmErrorKind::BadRequest, words), accepted()]).with(|agent| agent.max_iters(0));
     assert_eq!(task.run().unwrap().termination(), Termination::ForcedSubmit);
     only(&task);
 
@@ -152,8 +147,8 @@ fn rows_119_to_121_a_provider_that_takes_words_only() {
     assert!(system.contains("is not evidence that an action happened"));
     assert!(request.tools.is_empty() && request.config.tool_choice.is_none());
 
-    let task = scripted(TASK, [error(LmErrorKind::BadRequest, "unknown model")])
-        .with(|agent| agent.max_iters(0));
+    let task =
+        scripted(TASK, [error(LmErrorKind::BadRequest, "unknown model")]).with(|agent| agent.max_iters(0));
     assert_eq!(task.run().unwrap_err().to_string(), "unknown model");
     assert_eq!(task.requests(), 1);
 }
@@ -163,10 +158,7 @@ fn row_125_only_ever_text() {
     let script = Script::from_fn(|_| "I like it.");
     let task = with_script(line("intent -> team: enum[atlas, harbor]"), script);
     let done = task.run().unwrap();
-    assert_eq!(
-        (done.termination(), done.cause()),
-        (Termination::Incomplete, Some(Cause::EmptyToolCalls))
-    );
+    assert_eq!((done.termination(), done.cause()), (Termination::Incomplete, Some(Cause::EmptyToolCalls)));
     let schema = task.script.requests()[0].tools[1].parameters().clone();
     assert_eq!(schema["properties"]["team"]["enum"], json!(["atlas", "harbor"]));
     assert!(matches!(done.last_error().map(imp::Error::kind), Some(ErrorKind::Parse { .. })));
@@ -187,16 +179,11 @@ fn row_142_finish_on() {
     };
     let task = finish(scripted(TASK, [look()]), Some(json!({"answer": "x", "confidence": 1})));
     let done = task.run().unwrap();
-    assert_eq!(
-        (done.termination(), done.finished_by_tool()),
-        (Termination::FinishedByTool, Some("look"))
-    );
+    assert_eq!((done.termination(), done.finished_by_tool()), (Termination::FinishedByTool, Some("look")));
     let task = finish(scripted(TASK, [look(), accepted()]), None);
     assert_eq!(task.run().unwrap().termination(), Termination::Submitted);
-    let task = finish(
-        scripted(TASK, [look(), accepted()]),
-        Some(json!({"answer": "x", "confidence": "much"})),
-    );
+    let task =
+        finish(scripted(TASK, [look(), accepted()]), Some(json!({"answer": "x", "confidence": "much"})));
     assert_eq!(task.run().unwrap().termination(), Termination::Submitted);
     assert!(task.shown(1)[2].starts_with("tool#c: Error: submit outputs were not accepted: "));
     let task = scripted(TASK, []).with(|agent| agent.finish_on("lok", |_, _, _| Finish::Continue));
@@ -214,13 +201,16 @@ fn finishing_tools_take_the_place_of_submit() {
     let look = || calls(None, [call("c", "look", &json!({"word": "x"}))]);
     let task = scripted("intent -> answer", [look()]).with(|agent| agent.finish_tools(["look"]));
     let done = task.run().unwrap();
-    assert_eq!((done.termination(), output(&done, "answer")), (Termination::FinishedByTool, json!("found x")));
+    assert_eq!(
+        (done.termination(), output(&done, "answer")),
+        (Termination::FinishedByTool, json!("found x"))
+    );
     let request = &task.script.requests()[0];
     assert_eq!(request.tools.len(), 1);
     let system = request.messages[0].text().into_owned();
     assert!(system.contains("The task ends when you call one of: `look`."), "{system}");
-    let task = scripted(TASK, [look(), "hm".into(), look()])
-        .with(|agent| agent.finish_tools(["look"]).max_iters(2));
+    let task =
+        scripted(TASK, [look(), "hm".into(), look()]).with(|agent| agent.finish_tools(["look"]).max_iters(2));
     let done = task.run().unwrap();
     assert_eq!(done.termination(), Termination::Incomplete);
     assert!(task.shown(1)[2].starts_with("tool#c: Error: submit is missing"));
@@ -311,7 +301,10 @@ fn row_152_json_ends_with_its_sentence_alone() {
 
 #[test]
 fn row_157_the_fallback_of_a_step_keeps_the_guidance() {
-    let task = scripted(TASK, ["{\"next_thought\": \"hm\"}".into(), "{\"next_thought\": \"hm\"}".into(), accepted()]);
+    let task = scripted(
+        TASK,
+        ["{\"next_thought\": \"hm\"}".into(), "{\"next_thought\": \"hm\"}".into(), accepted()],
+    );
     let done = task.run().unwrap();
     assert_eq!((done.termination(), task.requests()), (Termination::Submitted, 3));
     let fallback = task.script.requests()[1].messages.clone();
@@ -321,7 +314,8 @@ fn row_157_the_fallback_of_a_step_keeps_the_guidance() {
     assert!(fallback.last().unwrap().text().ends_with("`next_thought`."));
     assert_eq!(task.script.requests()[1].tools.len(), 2);
     // With salvage the first reply is enough.
-    let task = scripted(TASK, ["{\"next_thought\": \"hm\"}".into(), accepted()]).with(|agent| agent.salvage(true));
+    let task =
+        scripted(TASK, ["{\"next_thought\": \"hm\"}".into(), accepted()]).with(|agent| agent.salvage(true));
     assert_eq!((task.run().unwrap().termination(), task.requests()), (Termination::Submitted, 2));
 }
 

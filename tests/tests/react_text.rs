@@ -5,7 +5,7 @@ use std::time::Instant;
 use imp::{
     Cause, Choice, FinishReason, History, LmErrorKind, Script, Termination, ToolChoice, Turn, Value, Xml,
 };
-use imp_tests::loops::{calls, call, error, fields, intent, output, scripted, shown, with_script};
+use imp_tests::loops::{call, calls, error, fields, intent, output, scripted, shown, with_script};
 use imp_tests::plain::line;
 use serde_json::json;
 
@@ -23,7 +23,8 @@ fn row_111_a_reply_without_a_call_is_the_answer() {
 
 #[test]
 fn row_112_there_is_no_submit() {
-    let task = scripted(TASK, [calls(None, [call("c1", "submit", &json!({"answer": "x"}))]), "Then so.".into()]);
+    let task =
+        scripted(TASK, [calls(None, [call("c1", "submit", &json!({"answer": "x"}))]), "Then so.".into()]);
     let done = task.run().unwrap();
     assert_eq!(output(&done, "answer"), json!("Then so."));
     let request = &task.script.requests()[0];
@@ -193,9 +194,8 @@ fn row_141_why_the_answer_ended_is_told() {
 
 #[test]
 fn row_140_settings_of_a_call() {
-    let task = scripted(TASK, ["a".into(), "b".into()]).with(|agent| {
-        agent.config(imp::Config::new().temperature(0.5).max_tokens(9))
-    });
+    let task = scripted(TASK, ["a".into(), "b".into()])
+        .with(|agent| agent.config(imp::Config::new().temperature(0.5).max_tokens(9)));
     let inputs = intent();
     let call = task.agent.call(&inputs).config(imp::Config::new().max_tokens(32));
     imp::lm::block_on(call.into_future()).unwrap();
@@ -280,9 +280,8 @@ fn names_stay_in_the_history() {
 
 #[test]
 fn a_full_context_drops_the_earlier_history_by_halves() {
-    let before: History = (0..5)
-        .map(|at| Turn::from([("intent", format!("i{at}")), ("answer", format!("a{at}"))]))
-        .collect();
+    let before: History =
+        (0..5).map(|at| Turn::from([("intent", format!("i{at}")), ("answer", format!("a{at}"))])).collect();
     let script = Script::from_fn(|request| match request.messages.len() {
         0..=4 => imp::lm::ScriptReply::from("Short enough."),
         _ => error(LmErrorKind::ContextWindowExceeded, "too long"),

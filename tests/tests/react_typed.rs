@@ -7,9 +7,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use imp::lm::ScriptReply;
-use imp::{
-    Cause, Event, Finish, History, Image, Map, ReAct, Script, Signature, Termination, Tool, ToolCall,
-};
+use imp::{Cause, Event, Finish, History, Image, Map, ReAct, Script, Signature, Termination, Tool, ToolCall};
 use imp_tests::loops::{call, calls};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,10 +62,7 @@ fn a_submit_is_read_into_the_struct() {
     let agent = ReAct::<Ticket<'_>>::new(script.clone(), [on_call()]);
     let text = String::from("Charged twice");
     let prediction = done(agent.call(&ticket(&text)).user_name("alice").blocking());
-    assert_eq!(
-        prediction.outputs(),
-        Some(&Route { team: Team::Atlas, priority: 2, reply: None })
-    );
+    assert_eq!(prediction.outputs(), Some(&Route { team: Team::Atlas, priority: 2, reply: None }));
     let schema = script.requests()[0].tools[1].parameters().clone();
     assert_eq!(schema["required"], json!(["team", "priority", "reply"]));
     assert_eq!(schema["properties"]["priority"]["maximum"], json!(4));

@@ -7,10 +7,8 @@ use serde_json::json;
 const TASK: &str = "intent -> answer, confidence: float";
 
 fn step(thought: &str, calls: &str) -> imp::lm::ScriptReply {
-    format!(
-        "[[ ## next_thought ## ]]\n{thought}\n\n[[ ## tool_calls ## ]]\n{calls}\n\n[[ ## completed ## ]]"
-    )
-    .into()
+    format!("[[ ## next_thought ## ]]\n{thought}\n\n[[ ## tool_calls ## ]]\n{calls}\n\n[[ ## completed ## ]]")
+        .into()
 }
 
 const SUBMIT: &str =
@@ -25,7 +23,9 @@ fn rows_63_135_and_151_markers_are_read_without_a_fallback() {
     assert_eq!((done.termination(), task.requests()), (Termination::Submitted, 2));
     let later = task.shown(1);
     assert_eq!(later[0], "user: [[ ## intent ## ]]\nfind it");
-    assert!(later[1].contains("[[ ## tool_calls ## ]]\n[{\"arguments\": {\"word\": \"a\"}, \"name\": \"look\"}]"));
+    assert!(
+        later[1].contains("[[ ## tool_calls ## ]]\n[{\"arguments\": {\"word\": \"a\"}, \"name\": \"look\"}]")
+    );
     assert!(later[2].starts_with("user: [[ ## tool_call_results ## ]]\n"), "{later:?}");
     assert!(later[3].starts_with("user: [[ ## tools ## ]]\n"), "{later:?}");
     for request in task.script.requests() {
@@ -39,7 +39,9 @@ fn rows_63_135_and_151_markers_are_read_without_a_fallback() {
 }
 
 fn json_step() -> imp::lm::ScriptReply {
-    json!({"next_thought": "hm", "tool_calls": [{"name": "look", "arguments": {"word": "a"}}]}).to_string().into()
+    json!({"next_thought": "hm", "tool_calls": [{"name": "look", "arguments": {"word": "a"}}]})
+        .to_string()
+        .into()
 }
 
 fn json_submit() -> imp::lm::ScriptReply {
@@ -89,7 +91,9 @@ fn rows_147_to_149_what_a_written_step_says() {
     let request = &task.script.requests()[0];
     let system = request.messages[0].text().into_owned();
     assert!(system.contains("write it in `answer`, and leave `tool_calls` empty."), "{system}");
-    assert!(system.contains("The tools to call, as a JSON list in which each call has `name` and `arguments`."));
+    assert!(
+        system.contains("The tools to call, as a JSON list in which each call has `name` and `arguments`.")
+    );
     assert_eq!(
         request.messages[1].text(),
         "[[ ## intent ## ]]\nx\n\n[[ ## tools ## ]]\n[\"search, whose description is <desc>Find a part.</desc>. It takes \
@@ -124,7 +128,9 @@ fn row_150_a_demo_with_calls() {
     task.run().unwrap();
     let shown = task.shown(0);
     assert!(
-        shown.iter().any(|line| line.contains("[[ ## tool_calls ## ]]\n[{\"arguments\": {}, \"name\": \"look\"}]")),
+        shown
+            .iter()
+            .any(|line| line.contains("[[ ## tool_calls ## ]]\n[{\"arguments\": {}, \"name\": \"look\"}]")),
         "{shown:?}"
     );
 }
@@ -144,8 +150,5 @@ fn to003_bare_calls_are_calls_where_they_are_written() {
 fn steps_that_only_say_something() {
     let task = scripted_text(TASK, [step("a", "[]"), step("b", "[]"), step("c", SUBMIT)]);
     let done = task.run().unwrap();
-    assert_eq!(
-        (done.termination(), done.cause()),
-        (Termination::ForcedSubmit, Some(Cause::EmptyToolCalls))
-    );
+    assert_eq!((done.termination(), done.cause()), (Termination::ForcedSubmit, Some(Cause::EmptyToolCalls)));
 }

@@ -106,9 +106,8 @@ impl<O: Outputs> Run<'_, O> {
 
     /// The result of one call, and the outputs if it ends the loop.
     async fn result(&self, call: &ToolCall) -> (ToolResult, Option<O>) {
-        let failed = |failure: &ToolFailure| {
-            (ToolResult::failed(call.id.as_str(), call.name.as_str(), failure), None)
-        };
+        let failed =
+            |failure: &ToolFailure| (ToolResult::failed(call.id.as_str(), call.name.as_str(), failure), None);
         if self.plan.ends == Ends::Submit && call.name == SUBMIT {
             return match self.submit(call).await {
                 Ok(outputs) => {

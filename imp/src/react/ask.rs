@@ -67,11 +67,7 @@ type Reading<'a, T> = &'a (dyn Fn(&dyn Adapter, &Choice) -> Result<T, ParseError
 
 impl<O: Outputs> Run<'_, O> {
     /// Sends a request, and the fallback's if the reply cannot be read.
-    pub(super) async fn send<T>(
-        &mut self,
-        asked: Asked<'_>,
-        read: Reading<'_, T>,
-    ) -> Result<T, Error> {
+    pub(super) async fn send<T>(&mut self, asked: Asked<'_>, read: Reading<'_, T>) -> Result<T, Error> {
         let inputs = StepInputs(asked.inputs);
         let capabilities = self.core.lm.capabilities();
         let make = |formatter: &Formatter| -> Result<Request, Error> {
@@ -227,8 +223,9 @@ fn written(
     let reply = RawReply::new(text).ending(&choice.finish_reason).salvage(salvage);
     let fields = read_with::<Fields, _>(adapter, &plan.step, reply)?.into_inner();
     let calls = match fields.get(field) {
-        Some(value @ Value::List(items)) => tool_calls::read_all(value)
-            .unwrap_or_else(|| items.iter().map(ToolCall::from_value).collect()),
+        Some(value @ Value::List(items)) => {
+            tool_calls::read_all(value).unwrap_or_else(|| items.iter().map(ToolCall::from_value).collect())
+        }
         _ => Vec::new(),
     };
     Ok((text_of(plan, &fields), calls))

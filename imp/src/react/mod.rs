@@ -139,7 +139,11 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    fn new(task: Result<Arc<SignatureSpec>, SpecError>, lm: Arc<dyn LanguageModel>, tools: Vec<Tool>) -> Self {
+    fn new(
+        task: Result<Arc<SignatureSpec>, SpecError>,
+        lm: Arc<dyn LanguageModel>,
+        tools: Vec<Tool>,
+    ) -> Self {
         Core {
             adapter: plan::default_adapter(task.as_ref()),
             task,
@@ -222,7 +226,10 @@ impl ReAct<Fields> {
         lm: impl LanguageModel + 'static,
         tools: impl IntoIterator<Item = Tool>,
     ) -> Self {
-        ReAct { core: Core::new(Ok(spec.into()), Arc::new(lm), tools.into_iter().collect()), inputs: PhantomData }
+        ReAct {
+            core: Core::new(Ok(spec.into()), Arc::new(lm), tools.into_iter().collect()),
+            inputs: PhantomData,
+        }
     }
 }
 
@@ -363,12 +370,11 @@ impl<I: Inputs> ReAct<I> {
     where
         F: Fn(&Map, &Value, &Fields) -> Finish<I::Output> + Send + Sync + 'static,
     {
-        let finisher: Finisher = Arc::new(move |task, arguments, result, inputs| {
-            match finish(arguments, result, inputs) {
+        let finisher: Finisher =
+            Arc::new(move |task, arguments, result, inputs| match finish(arguments, result, inputs) {
                 Finish::Continue => Ok(None),
                 Finish::With(outputs) => captured_outputs(task, &outputs).map(Some),
-            }
-        });
+            });
         let name = tool.as_ref().to_owned();
         self.changed(|core| core.finishers.push((name, finisher)))
     }

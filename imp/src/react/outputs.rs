@@ -19,9 +19,10 @@ pub(super) fn submitted<O: Outputs>(
     arguments: &Map,
 ) -> Result<O, ToolFailure> {
     let is_given = |name: &str| arguments.contains_key(name);
-    let missing = task.outputs.iter().filter(|field| {
-        !is_given(&field.name) && !field.aliases.iter().any(|alias| is_given(alias))
-    });
+    let missing = task
+        .outputs
+        .iter()
+        .filter(|field| !is_given(&field.name) && !field.aliases.iter().any(|alias| is_given(alias)));
     let names: Vec<String> = missing.map(|field| field.name.clone()).collect();
     if !names.is_empty() {
         return Err(ToolFailure::MissingOutputs { names });

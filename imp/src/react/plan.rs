@@ -254,7 +254,8 @@ fn submit(task: &SignatureSpec) -> Result<ToolDefinition, SpecError> {
                 _ => continue,
             };
             if let Ok(bound) = serde_json::to_value(bound) {
-                schema.entry(key).or_insert(bound);
+                // Narrower than what the type itself says: `u8` ends at 255.
+                schema.insert(key.to_owned(), bound);
             }
         }
         if let Some(description) = field.description().filter(|text| !text.trim().is_empty()) {

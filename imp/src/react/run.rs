@@ -326,4 +326,3 @@ pub(super) fn no_calls() -> ToolCalls {
 pub(super) fn is_safety(error: &Error) -> bool {
     error.as_model().is_some_and(|error| error.kind() == LmErrorKind::ContentFilter)
 }
-
