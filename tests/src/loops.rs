@@ -126,7 +126,7 @@ pub fn shown(messages: &[Message]) -> Vec<String> {
         }
         for call in &message.tool_calls {
             let arguments = serde_json::to_string(&call.arguments).unwrap_or_default();
-            out.push_str(&format!(" + {}({arguments})#{}", call.name, call.id));
+            out = format!("{out} + {}({arguments})#{}", call.name, call.id);
         }
         out
     };

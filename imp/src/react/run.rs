@@ -145,7 +145,9 @@ impl<O: Outputs> Run<'_, O> {
         };
         let value = text.as_deref().map_or(Value::Null, Value::from);
         let mut turn = self.turn(reasoning).with(self.plan.text.as_str(), value);
-        turn = named(turn, &self.core.assistant_name);
+        if let Some(name) = &self.core.assistant_name {
+            turn = turn.assistant_name(name.as_str());
+        }
         self.push(turn);
         let read = outputs::text::<O>(task, self.core.dialect(), &self.plan.text, text.as_deref());
         let outputs = match read {
@@ -308,18 +310,9 @@ impl<O: Outputs> Drop for Run<'_, O> {
     }
 }
 
-pub(super) fn named(turn: Turn, name: &Option<String>) -> Turn {
-    match name {
-        Some(name) => turn.assistant_name(name.as_str()),
-        None => turn,
-    }
-}
-
 /// A record of no call, which says that the turn is a step of a loop.
 pub(super) fn no_calls() -> ToolCalls {
-    let mut calls = ToolCalls::default();
-    calls.results = Some(Vec::new());
-    calls
+    ToolCalls { results: Some(Vec::new()), ..ToolCalls::default() }
 }
 
 /// Whether a failure must end the loop at once: what the provider's filter stopped is not asked for again.
