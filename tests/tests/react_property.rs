@@ -163,7 +163,7 @@ fn every_loop_only_grows() {
         let is_text = random.below(2) == 0;
         let signature = if is_text { "intent -> answer" } else { "intent -> answer, confidence: float" };
         let field = if is_text { "answer" } else { "next_thought" };
-        let state = Arc::new(Mutex::new(Random(random.0 ^ 77)));
+        let state = Arc::new(Mutex::new(Random(random.0.wrapping_add(77))));
         let script = Script::from_fn(move |request| {
             let mut random = state.lock().unwrap();
             if request.tools.is_empty() && native {

@@ -28,7 +28,7 @@ fn row_112_there_is_no_submit() {
     let done = task.run().unwrap();
     assert_eq!(output(&done, "answer"), json!("Then so."));
     let request = &task.script.requests()[0];
-    assert_eq!(request.tools.iter().map(|tool| tool.name()).collect::<Vec<_>>(), ["look"]);
+    assert_eq!(request.tools.iter().map(imp::ToolDefinition::name).collect::<Vec<_>>(), ["look"]);
     // The prompt of the next step has no call of a tool that is not there (§7.6); the record has it.
     let turn = &done.history().turns()[0];
     let results = serde_json::to_value(turn.get("tool_call_results")).unwrap();

@@ -17,7 +17,7 @@ use serde_json::json;
 #[derive(Signature)]
 #[signature(output = Route)]
 struct Ticket<'t> {
-    ticket: &'t str,
+    text: &'t str,
     plan: Option<String>,
     history: History,
 }
@@ -43,7 +43,7 @@ fn on_call() -> Tool {
 }
 
 fn ticket(text: &str) -> Ticket<'_> {
-    Ticket { ticket: text, plan: None, history: History::new() }
+    Ticket { text, plan: None, history: History::new() }
 }
 
 fn done<O>(result: Result<imp::ReActPrediction<O>, imp::ReActError>) -> imp::ReActPrediction<O> {
@@ -74,7 +74,7 @@ fn a_submit_is_read_into_the_struct() {
     // The history of one call is the next one's input.
     let script = Script::new([calls(None, [call("c", "submit", &right)])]);
     let agent = ReAct::<Ticket<'_>>::new(script.clone(), [on_call()]);
-    let next = Ticket { ticket: "And now?", plan: None, history: prediction.history().clone() };
+    let next = Ticket { text: "And now?", plan: None, history: prediction.history().clone() };
     let again = done(agent.call(&next).blocking());
     assert_eq!(again.history().len(), prediction.history().len() + 1);
     let messages = script.requests()[0].messages.clone();
@@ -87,7 +87,7 @@ fn a_tool_ends_the_loop_with_a_struct() {
     let script = Script::new([calls(None, [call("a", "on_call", &json!({}))])]);
     let tool = on_call();
     let agent = ReAct::<Ticket<'_>>::new(script, [tool.clone()]).finish_on(&tool, |_, result, inputs| {
-        assert_eq!(inputs.get("ticket"), Some(&"Help".into()));
+        assert_eq!(inputs.get("text"), Some(&"Help".into()));
         let reply = Some(format!("{} is on it", result.as_str().unwrap_or("nobody")));
         Finish::With(Route { team: Team::Harbor, priority: 1, reply })
     });
@@ -164,7 +164,7 @@ fn a_dropped_call_tells_its_history() {
     }
     let last = log.lock().unwrap().pop().unwrap();
     let history: serde_json::Value = serde_json::from_str(last.strip_prefix("cancelled ").unwrap()).unwrap();
-    assert_eq!(history[0]["ticket"], "Help");
+    assert_eq!(history[0]["text"], "Help");
     assert_eq!(history[0]["next_thought"], "Let me see.");
     assert_eq!(history[0]["tool_calls"].as_array().unwrap().len(), 3);
     let results = history[0]["tool_call_results"].as_array().unwrap();

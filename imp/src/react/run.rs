@@ -301,9 +301,6 @@ impl<O: Outputs> Drop for Run<'_, O> {
                 open.results.push(ToolResult::failed(call.id.as_str(), call.name.as_str(), &failure));
             }
             self.own.push(open.into_turn());
-        } else if self.unspent && !self.inputs.is_empty() {
-            let turn = self.turn(None);
-            self.own.push(turn);
         }
         let history = self.history();
         self.emit(&Event::Cancelled { history: &history });
