@@ -74,7 +74,8 @@ const MAX_ITERS: usize = 20;
 /// let reply = done.outputs().ok_or("incomplete")?;
 /// assert_eq!((&*reply.reply, reply.priority), ("Ada is on it.", 1));
 /// // The next call goes on from here.
-/// let again = agent.call(&Ticket { ticket: "Thanks!".into() }).history(done.history().clone());
+/// let thanks = Ticket { ticket: "Thanks!".into() };
+/// let again = agent.call(&thanks).history(done.history().clone());
 /// # let _ = again;
 /// # Ok(())
 /// # }
