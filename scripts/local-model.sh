@@ -8,6 +8,8 @@
 #
 #     IMP_LOCAL_MODEL_DIR    where that is; target/local-model by default
 #     IMP_LOCAL_MODEL_PORT   the port; a free one by default
+#     IMP_LOCAL_MODEL_TEMPLATE   a chat template in place of the model's; scripts/chatml_force_tools.jinja lets it call
+#                                tools, and a call can be forced
 set -euo pipefail
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
@@ -50,7 +52,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 trap 'exit 129' HUP
 
-"$dir/bin/python" "$root/scripts/llama_serve.py" "$port" --threads 1 >"$log" 2>&1 </dev/null &
+"$dir/bin/python" "$root/scripts/llama_serve.py" "$port" --threads 1 ${IMP_LOCAL_MODEL_TEMPLATE:+--template "$IMP_LOCAL_MODEL_TEMPLATE"} >"$log" 2>&1 </dev/null &
 server=$!
 
 # The model loads in about a second; a slow disk may need longer.

@@ -39,6 +39,7 @@
 //! | call a model | [`Predict`], [`ChainOfThought`], [`TwoStep`], [`Prediction`] |
 //! | give an image, a recording, a document | [`Image`], [`Audio`], [`File`] |
 //! | ask for source code | [`Code`], [`language`] |
+//! | let a model call tools until it has the answer | [`ReAct`], [`ReActPrediction`], [`Event`] |
 //! | take a model's own reasoning or sources | [`Reasoning`], [`Citations`], [`NativeOutput`] |
 //! | let a model call functions | [`Tool`], [`macro@tool`], [`ToolSet`], [`ToolCalls`] |
 //! | remember a conversation | [`History`], [`Turn`] |
@@ -76,6 +77,7 @@ mod message;
 mod meta;
 mod nearest;
 mod program;
+mod react;
 mod reasoning;
 mod reply;
 mod spec;
@@ -139,6 +141,10 @@ pub use program::native_output::NativeOutput;
 pub use program::predict::Predict;
 pub use program::prediction::Prediction;
 pub use program::two_step::{TwoStep, TwoStepPrediction};
+pub use react::call::ReActCall;
+pub use react::event::Event;
+pub use react::prediction::{Cause, ContextProjection, ReActError, ReActPrediction, Termination};
+pub use react::{Finish, ReAct};
 pub use reasoning::Reasoning;
 pub use reply::Reply;
 pub use spec::{Constraint, FieldSpec, SignatureSpec};

@@ -5,6 +5,7 @@ pub mod cases;
 pub mod conformance;
 pub mod generate;
 pub mod golden;
+pub mod loops;
 pub mod mutation;
 pub mod plain;
 pub mod transcripts;

@@ -52,3 +52,14 @@ impl Turn {
         Ok(fields.into())
     }
 }
+
+/// The outputs that a record has, by name.
+pub(crate) fn captured_outputs(spec: &SignatureSpec, outputs: &dyn Record) -> Result<Map, FormatError> {
+    let mut fields = Map::new();
+    for (index, field) in spec.outputs.iter().enumerate() {
+        if let Some(value) = captured(field, outputs, index)? {
+            fields.insert(field.name.clone(), value);
+        }
+    }
+    Ok(fields)
+}

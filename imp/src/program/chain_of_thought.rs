@@ -167,7 +167,7 @@ impl ChainOfThought<Fields> {
 
 /// The signature with an output `reasoning` before the others, described as DSPy describes it, which
 /// renders as no description.
-fn with_reasoning(spec: &SignatureSpec) -> Result<SignatureSpec, SpecError> {
+pub(crate) fn with_reasoning(spec: &SignatureSpec) -> Result<SignatureSpec, SpecError> {
     let schema = serde_json::json!({ "type": "string" });
     let mut reasoning = FieldSpec::new("reasoning", schema, Vec::new(), None)?;
     reasoning.description = Some("${reasoning}".to_owned());

@@ -4,13 +4,13 @@ mod builder;
 pub(crate) mod call;
 pub(crate) mod chain_of_thought;
 pub(crate) mod error;
-mod formatter;
+pub(crate) mod formatter;
 mod learn;
 mod native;
 pub(crate) mod native_output;
 pub(crate) mod predict;
 pub(crate) mod prediction;
-mod trace;
+pub(crate) mod trace;
 pub(crate) mod two_step;
 
 use std::fmt;

@@ -19,6 +19,7 @@ use serde_json::Value as Json;
 pub use error::{ToolError, ToolErrorKind};
 pub use output::ToolReturn;
 pub use policy::{Approval, ToolPolicy};
+pub(crate) use schema::tidy;
 pub use set::{ToolSet, ToolSetError};
 
 use crate::lm::BoxFuture;
@@ -154,7 +155,7 @@ impl Tool {
                     let future = function(A::read(&compiled, arguments)?);
                     Ok(started(async move { future.await.into_result() }))
                 };
-                Tool::made(name.into(), description.into(), schema::tidy(schema), Some(tree), Arc::new(run))
+                Tool::made(name.into(), description.into(), tidy(schema), Some(tree), Arc::new(run))
             }
             Err(error) => Tool::refused(name.into(), description.into(), &error),
         }

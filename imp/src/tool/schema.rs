@@ -8,7 +8,7 @@ const NODES: usize = 20_000;
 
 /// The schema with its definitions where they are used, and without what providers have no use for or refuse:
 /// `$schema`, titles, and the formats of Rust's numbers. A type that contains itself stays among the definitions.
-pub(super) fn tidy(schema: Json) -> Json {
+pub(crate) fn tidy(schema: Json) -> Json {
     let Json::Object(mut root) = schema else { return schema };
     let defs = match root.remove("$defs") {
         Some(Json::Object(defs)) => defs,
