@@ -108,11 +108,11 @@ fn scripted() -> Script {
 
 fn told(event: &Event<'_>) {
     match event {
-        Event::Call { step, call } => {
+        Event::Calling { step, call } => {
             let arguments = serde_json::to_string(&call.arguments).unwrap_or_default();
             println!("{step} {}({arguments})", call.name);
         }
-        Event::Result { step, result } => match result.failure() {
+        Event::Called { step, result } => match result.failure() {
             Some(failure) => println!("{step} {failure}"),
             None => println!("{step} -> {}", serde_json::to_string(&result.value).unwrap_or_default()),
         },

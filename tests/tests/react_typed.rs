@@ -103,12 +103,12 @@ fn log() -> (Log, impl Fn(&Event<'_>) + Send + Sync + 'static) {
     let kept = log.clone();
     let observe = move |event: &Event<'_>| {
         let line = match event {
-            Event::Request { step, request } => format!("{step} request {}", request.messages.len()),
-            Event::Reply { step, completion } => format!("{step} reply {:?}", completion.text()),
-            Event::Call { step, call } => format!("{step} call {}#{}", call.name, call.id),
-            Event::Result { step, result } => format!("{step} result {}", result.call_id),
-            Event::Turn { step, .. } => format!("{step} turn"),
-            Event::End { reason, history } => format!("end {} {}", reason.as_str(), history.len()),
+            Event::Requested { step, request } => format!("{step} request {}", request.messages.len()),
+            Event::Replied { step, completion } => format!("{step} reply {:?}", completion.text()),
+            Event::Calling { step, call } => format!("{step} call {}#{}", call.name, call.id),
+            Event::Called { step, result } => format!("{step} result {}", result.call_id),
+            Event::Recorded { step, .. } => format!("{step} turn"),
+            Event::Ended { reason, history } => format!("end {} {}", reason.as_str(), history.len()),
             Event::Failed { history } => format!("failed {}", history.len()),
             Event::Cancelled { history } => {
                 format!("cancelled {}", history.dump().unwrap()["messages"])

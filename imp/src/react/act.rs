@@ -53,11 +53,11 @@ impl<O: Outputs> Run<'_, O> {
         let mut submitted = None;
         let mut finished = None;
         for call in &calls {
-            self.emit(&Event::Call { step: self.step, call });
+            self.emit(&Event::Calling { step: self.step, call });
             self.running(true);
             let (result, ending) = self.result(call).await;
             self.running(false);
-            self.emit(&Event::Result { step: self.step, result: &result });
+            self.emit(&Event::Called { step: self.step, result: &result });
             if let Some(open) = &mut self.open {
                 open.results.push(result);
             }

@@ -98,11 +98,11 @@ impl<O: Outputs> Run<'_, O> {
 
     async fn complete(&mut self, request: &Request) -> Result<Completion, Error> {
         let step = self.step;
-        self.emit(&Event::Request { step, request });
+        self.emit(&Event::Requested { step, request });
         match self.core.lm.complete(request).await {
             Ok(completion) => {
                 self.usage += completion.usage;
-                self.emit(&Event::Reply { step, completion: &completion });
+                self.emit(&Event::Replied { step, completion: &completion });
                 Ok(completion)
             }
             Err(error) => Err(Error::model(error, request.messages.clone(), self.usage)),

@@ -25,10 +25,10 @@ use super::prediction::Termination;
 ///     .on_event(move |event| {
 ///         if let Ok(mut log) = log.lock() {
 ///             log.push(match event {
-///                 Event::Request { .. } => "request",
-///                 Event::Reply { .. } => "reply",
-///                 Event::Turn { .. } => "turn",
-///                 Event::End { .. } => "end",
+///                 Event::Requested { .. } => "request",
+///                 Event::Replied { .. } => "reply",
+///                 Event::Recorded { .. } => "turn",
+///                 Event::Ended { .. } => "end",
 ///                 _ => "other",
 ///             });
 ///         }
@@ -45,42 +45,42 @@ use super::prediction::Termination;
 #[non_exhaustive]
 pub enum Event<'e> {
     /// A request is about to be sent; a step that falls back sends two.
-    Request {
+    Requested {
         /// The step.
         step: usize,
         /// The request.
         request: &'e Request,
     },
     /// The model has answered.
-    Reply {
+    Replied {
         /// The step.
         step: usize,
         /// The whole reply.
         completion: &'e Completion,
     },
     /// A tool is about to be called.
-    Call {
+    Calling {
         /// The step.
         step: usize,
         /// The call, with its id.
         call: &'e ToolCall,
     },
     /// A call has its result.
-    Result {
+    Called {
         /// The step.
         step: usize,
         /// What the call gave, or why it gave nothing.
         result: &'e ToolResult,
     },
     /// Something was recorded, behind all that was recorded before.
-    Turn {
+    Recorded {
         /// The step.
         step: usize,
         /// The new turn of the history.
         turn: &'e Turn,
     },
     /// The loop has ended with a prediction.
-    End {
+    Ended {
         /// Why.
         reason: Termination,
         /// The whole history, with what was given to the call.

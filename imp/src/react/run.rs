@@ -192,7 +192,7 @@ impl<O: Outputs> Run<'_, O> {
     }
 
     pub(super) fn push(&mut self, turn: Turn) {
-        self.emit(&Event::Turn { step: self.step, turn: &turn });
+        self.emit(&Event::Recorded { step: self.step, turn: &turn });
         self.own.push(turn);
     }
 
@@ -240,7 +240,7 @@ impl<O: Outputs> Run<'_, O> {
     fn details(&mut self, termination: Termination, interruption: Option<Interruption>) -> Box<Details> {
         self.ended = true;
         let history = self.history();
-        self.emit(&Event::End { reason: termination, history: &history });
+        self.emit(&Event::Ended { reason: termination, history: &history });
         let (cause, initial) = interruption.map(|by| (by.cause, by.error)).unzip();
         Box::new(Details {
             termination,
