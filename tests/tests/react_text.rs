@@ -29,7 +29,14 @@ fn row_112_there_is_no_submit() {
     assert_eq!(output(&done, "answer"), json!("Then so."));
     let request = &task.script.requests()[0];
     assert_eq!(request.tools.iter().map(imp::ToolDefinition::name).collect::<Vec<_>>(), ["look"]);
-    // The prompt of the next step has no call of a tool that is not there (§7.6); the record has it.
+    assert_eq!(
+        task.shown(1),
+        [
+            ASKED,
+            "assistant:  + submit({\"answer\":\"x\"})#c1",
+            "tool#c1: Error: there is no tool named submit."
+        ]
+    );
     let turn = &done.history().turns()[0];
     let results = serde_json::to_value(turn.get("tool_call_results")).unwrap();
     assert_eq!(results[0]["value"]["error"], "unknown_tool");

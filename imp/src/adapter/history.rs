@@ -18,6 +18,8 @@ use crate::message::{Content, Message, Part};
 use crate::spec::{FieldSpec, SignatureSpec};
 use crate::text::scan::trim;
 use crate::text::write::{JsonWriter, Layout, escape_markers};
+use crate::tool_calls::ToolResult;
+use crate::tool_failure::ToolFailure;
 use crate::value::{Map, Value};
 
 /// What follows a step of a submit loop that only says something: the text reached nobody.
@@ -409,13 +411,14 @@ fn said_beside(step: &Step<'_>) -> String {
     }
 }
 
-/// The exchange without its calls of `submit`, and the answer of the last one that was accepted. Every call has
-/// its result, in order.
+/// The exchange without its calls of `submit`, and the answer of the last one that was accepted. A call in a loop that
+/// has no such tool stays: the model reads that there is none. Every call has its result, in order.
 fn without_submit(exchange: Exchange) -> (Exchange, Option<String>) {
+    let is_unknown = |result: &ToolResult| matches!(result.failure(), Some(ToolFailure::UnknownTool { .. }));
     let mut last = None;
     let (mut calls, mut results) = (Vec::new(), Vec::new());
     for (call, result) in exchange.calls.into_iter().zip(exchange.results.unwrap_or_default()) {
-        if call.name != SUBMIT {
+        if call.name != SUBMIT || is_unknown(&result) {
             calls.push(call);
             results.push(result);
         } else if !result.is_error {

@@ -57,8 +57,9 @@ macro_rules! program_methods {
                 self
             }
 
-            /// Whether a reply that is not exactly of the adapter's format is read leniently before another request is
-            /// made; see [`read_with`](crate::read_with). The default is yes.
+            /// Whether a reply that is not of the adapter's format is read leniently before another request is made; see
+            /// [How a reply is read](crate::how_a_reply_is_read). The default is yes. A think block and a fence around the
+            /// whole reply are taken off without it too.
             pub fn salvage(mut self, yes: bool) -> Self {
                 self.program = self.program.salvage(yes);
                 self
