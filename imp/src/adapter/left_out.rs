@@ -10,7 +10,7 @@ use crate::adapter::salvage::{emphasis, is_decoration};
 use crate::dialect::Dialect;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::spec::SignatureSpec;
-use crate::text::marker::{self, folded};
+use crate::text::marker::{self, LooseMarker, folded};
 use crate::text::read::{self, ReadOptions};
 use crate::text::scan::{self, Lines, trim};
 use crate::text::xml::Document;
@@ -89,41 +89,47 @@ impl Absent {
         // Behind the end marker is no answer.
         let end = exact.iter().find(|marker| marker.name == "completed").map_or(text.len(), |end| end.line);
         let text = text.get(..end)?;
+        // Both lists are in order, so that a look into one costs no pass over it.
         let behind = |from: usize| {
-            let to = exact.iter().map(|marker| marker.line).find(|line| *line >= from).unwrap_or(end);
+            let next = exact.partition_point(|marker| marker.line < from);
+            let to = exact.get(next).map_or(end, |marker| marker.line);
             text.get(from..to.min(end)).unwrap_or_default()
         };
-        let one_line = !trim(text).contains(['\n', '\r']);
-        for mark in marker::markers(text) {
+        let marks: Vec<LooseMarker<'_>> = marker::markers(text).collect();
+        for mark in &marks {
             let name = mark.name.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
-            let exactly = exact.iter().any(|exact| exact.end == mark.end && exact.name == mark.name);
+            let same = exact.binary_search_by_key(&mark.end, |exact| exact.end);
+            let exactly = same.is_ok_and(|at| exact.get(at).is_some_and(|exact| exact.name == mark.name));
             let found = if exactly { self.find(spec, name) } else { self.means(name) };
             // An output that is there may be named in a value.
             let Some(at) = found.filter(|at| is_prose || self.text_field != Some(*at)) else { continue };
             let (start, close) = emphasis(text, mark.start, mark.end);
             let begins = marker::lead(text, start).is_some_and(is_decoration);
             let rest = behind(close).trim_start_matches(['*', '_', '`', ':']);
-            let alone = rest.split(['\n', '\r']).next().is_none_or(|line| trim(line).is_empty());
-            // In the middle of a line it is only mentioned, unless all is on one line.
-            let opens = begins || alone || (one_line && mark.full);
-            if opens && !trim(rest).is_empty() {
+            let line = rest.trim_start_matches(|c| scan::is_blank(c) && c != '\n' && c != '\r');
+            let alone = line.is_empty() || line.starts_with(['\n', '\r']);
+            // In the middle of a line and in quotes it is only mentioned.
+            let opens = begins || alone || (mark.full && start == mark.start);
+            if opens && !line.trim_start_matches(scan::is_blank).is_empty() {
                 return Some((at, text.get(start..close)?.to_owned()));
             }
         }
         if is_prose {
             return None;
         }
-        // The hashes without the brackets, with the name as it is.
+        // The hashes without the brackets, or with some that are none.
         memchr::memmem::find_iter(text.as_bytes(), b"## ").find_map(|from| {
-            let alone = marker::lead(text, from).is_some_and(|lead| trim(lead).trim_matches('*').is_empty());
+            let signs = |c: char| scan::is_blank(c) || matches!(c, '#' | '*' | '[' | '［' | '【');
+            if !marker::lead(text, from)?.trim_matches(signs).is_empty() {
+                return None;
+            }
+            let inside = marks.get(marks.partition_point(|mark| mark.end <= from));
+            if inside.is_some_and(|mark| mark.start <= from) {
+                return None;
+            }
             let line = text.get(from..)?.split(['\n', '\r']).next()?;
-            let name = trim(line.get(3..)?.trim_end_matches(['#', '*', ':', ' ']));
-            let at = self.names.iter().map(|(at, _)| *at).find(|at| {
-                self.text_field != Some(*at)
-                    && spec.outputs.get(*at).is_some_and(|field| field.is_called(name))
-            })?;
-            let given = alone && !trim(behind(from + line.len())).is_empty();
-            given.then(|| (at, line.to_owned()))
+            let at = self.means(line).filter(|at| self.text_field != Some(*at))?;
+            (!trim(behind(from + line.len())).is_empty()).then(|| (at, line.to_owned()))
         })
     }
 

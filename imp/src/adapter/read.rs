@@ -200,7 +200,7 @@ pub(crate) fn read_beside<O: Outputs, A: Adapter + ?Sized>(
     let beside = beside.as_ref();
     let (text, ended) =
         if syntax == Syntax::Markers { without_end(adapter, inside) } else { (inside, false) };
-    if peeled.unclosed && !answers(syntax, spec, text, ended) {
+    if peeled.unclosed && syntax != Syntax::Other {
         let message = "the think block does not end: there is nothing but reasoning";
         return Err(ParseError::new(ParseErrorKind::Malformed, adapter.name(), whole, message));
     }
@@ -255,18 +255,6 @@ struct Peeled {
     reasoning: Option<String>,
     /// Whether a think block begins what is left, and does not end.
     unclosed: bool,
-}
-
-/// Whether there is an answer of its own behind a think block that does not end: one with an end marker, or one
-/// that begins a line and ends the reply.
-fn answers(syntax: Syntax, spec: &SignatureSpec, text: &str, ended: bool) -> bool {
-    let begins_line = |at: usize| marker::lead(text, at).is_some_and(|lead| trim(lead).is_empty());
-    match syntax {
-        Syntax::Markers => ended,
-        Syntax::Json => text.find('{').is_some_and(begins_line) && trim(text).ends_with('}'),
-        Syntax::Tags => tag_start(spec, text).is_some_and(begins_line) && trim(text).ends_with('>'),
-        Syntax::Other => true,
-    }
 }
 
 fn peel(syntax: Syntax, spec: &SignatureSpec, reply: &str) -> Peeled {

@@ -375,7 +375,15 @@ fn chosen<'r>(spec: &SignatureSpec, found: &[Found<'r>], text: &str) -> Option<V
                     });
                     let glued = !text.get(..mark.start).is_some_and(|before| before.ends_with(is_blank));
                     let clear = (alone && (needed || glued)) || (one_line && needed && in_order);
-                    if !mark.full || mark.ragged || !clear {
+                    // In a sentence it is only mentioned.
+                    let behind_another = list
+                        .iter()
+                        .any(|other| other.lead.is_some() && matches!(other.which, Which::Output(_)));
+                    let ends_sentence = text.get(..mark.start).is_some_and(|before| {
+                        before.trim_end_matches(is_blank).ends_with(['.', '!', '?', ':'])
+                    });
+                    let placed = behind_another || ends_sentence;
+                    if !mark.full || mark.ragged || !clear || !placed {
                         return None;
                     }
                 }

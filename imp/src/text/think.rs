@@ -70,7 +70,27 @@ fn block(text: &str, name: &str, answer: &dyn Fn(&str) -> Option<usize>) -> Opti
     let own_line = (before.is_empty() || ends_line(before))
         && after.trim_start_matches([' ', '\t']).starts_with(['\n', '\r']);
     let next = answer(after).and_then(|at| after.get(..at)).is_some_and(|between| trim(between).is_empty());
-    (next && (!said || (own_line && markers_again(before, after)))).then_some(Block { text: 0..closed, end })
+    let whole = own_line || is_whole_object(before);
+    (next && (!said || (whole && markers_again(before, after)))).then_some(Block { text: 0..closed, end })
+}
+
+/// Whether every object and text in it has its end, so that a tag behind it is in no value; a marker has none.
+fn is_whole_object(text: &str) -> bool {
+    let (mut depth, mut quoted, mut escaped, mut any) = (0usize, false, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = quoted,
+            b'"' => quoted = !quoted,
+            b'{' if !quoted => {
+                depth += 1;
+                any = true;
+            }
+            b'}' if !quoted => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    any && depth == 0 && !quoted && super::marker::markers(text).next().is_none()
 }
 
 /// Whether a text ends with the end of a line, blanks aside.
