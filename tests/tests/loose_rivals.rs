@@ -70,6 +70,8 @@ fn a_choice_is_refused_if_its_explanation_denies_it() {
     }
     assert_eq!(section("array[enum[low, high]]", "[\"low: false\", \"high: true\"]"), "refused");
     assert_eq!(section(LEVEL, "low: the tide is out"), "\"low\"");
+    assert_eq!(section(LEVEL, "low: ✅"), "\"low\"");
+    assert_eq!(section(LEVEL, "low: 5 of 10"), "\"low\"");
 }
 
 #[test]

@@ -73,14 +73,15 @@ pub(super) fn denies(explanation: &str, others: &[&str]) -> bool {
     if explanation.contains(CROSSES) || lower.contains("n't") || lower.contains("n’t") {
         return true;
     }
-    let mut digits_only = true;
-    for word in words(explanation) {
+    // An explanation of nothing is none: `A—` is a grade.
+    let mut only_digits = explanation.trim().is_empty();
+    for (at, word) in words(explanation).enumerate() {
         if DENIALS.contains(&word.as_str()) || others.contains(&word.as_str()) {
             return true;
         }
-        digits_only &= word.chars().all(char::is_numeric);
+        only_digits = (at == 0 || only_digits) && word.chars().all(char::is_numeric);
     }
-    digits_only
+    only_digits
 }
 
 /// Whether a text has a name in any spelling: in another case, with blanks, `-` or nothing for `_`, compared.

@@ -520,10 +520,9 @@ fn explained<'x>(text: &'x str, word: &str) -> Option<&'x str> {
     let mut chars = gap.chars();
     let behind = |gap: &'x str| gap.starts_with(is_blank);
     match chars.next()? {
-        '–' if spaced => Some(chars.as_str()),
         '—' | '\n' | '\r' => Some(chars.as_str()),
         '-' if spaced && behind(chars.as_str()) => Some(chars.as_str()),
-        '(' if spaced => Some(chars.as_str()),
+        '–' | '(' if spaced => Some(chars.as_str()),
         ',' | ':' | ';' | '.' | '!' if behind(chars.as_str()) => Some(chars.as_str()),
         _ => None,
     }
