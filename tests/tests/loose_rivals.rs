@@ -92,7 +92,11 @@ fn a_truth_value_is_refused_if_its_explanation_denies_it() {
     ] {
         assert_eq!(section("bool", text), "refused", "{text}");
     }
-    check(&[("bool", "Yes, the gate is open", "true"), ("bool", "No: the gate is shut", "false")]);
+    check(&[
+        ("bool", "Yes, the gate is open", "true"),
+        ("bool", "No: the gate is shut", "false"),
+        ("bool", "No - it isn't open", "false"),
+    ]);
 }
 
 #[test]

@@ -67,16 +67,20 @@ fn words(text: &str) -> impl Iterator<Item = String> + '_ {
         .filter(|word| !word.is_empty())
 }
 
-/// Whether the explanation behind a choice or a truth value may deny it. `others` are further words that do.
-pub(super) fn denies(explanation: &str, others: &[&str]) -> bool {
+/// Whether the explanation behind a choice or a truth value may deny it. `others` are further words that do, and
+/// `agreed` are those that do not: `no - it is not open`.
+pub(super) fn denies(explanation: &str, others: &[&str], agreed: &[&str]) -> bool {
     let lower = explanation.to_lowercase();
-    if explanation.contains(CROSSES) || lower.contains("n't") || lower.contains("n’t") {
+    let contracted = agreed.is_empty() && (lower.contains("n't") || lower.contains("n’t"));
+    if contracted || explanation.contains(CROSSES) {
         return true;
     }
     // An explanation of nothing is none: `A—` is a grade.
     let mut only_digits = explanation.trim().is_empty();
     for (at, word) in words(explanation).enumerate() {
-        if DENIALS.contains(&word.as_str()) || others.contains(&word.as_str()) {
+        if (DENIALS.contains(&word.as_str()) && !agreed.contains(&word.as_str()))
+            || others.contains(&word.as_str())
+        {
             return true;
         }
         only_digits = (at == 0 || only_digits) && word.chars().all(char::is_numeric);

@@ -536,12 +536,21 @@ fn boolean(text: &str) -> Option<Value> {
     if let Some(value) = super::scalar::boolean(whole, Dialect::Plain) {
         return Some(Value::Bool(value));
     }
-    for (value, words, rivals) in [(true, TRUE, &FALSE), (false, FALSE, &TRUE)] {
+    for (value, words, rivals, agreed) in [
+        (true, TRUE, &["false", "no"][..], &[][..]),
+        // `no, not false` is no longer no.
+        (
+            false,
+            FALSE,
+            &["true", "yes", "false"],
+            &["not", "never", "nothing", "isnt", "dont", "doesnt", "wont"],
+        ),
+    ] {
         for word in words {
             if let Some(rest) = explained(whole, word) {
                 // `No. 5` is a number.
                 let numbered = rest.trim_start().starts_with(|c: char| c.is_ascii_digit());
-                return (!numbered && !denies(rest, rivals)).then_some(Value::Bool(value));
+                return (!numbered && !denies(rest, rivals, agreed)).then_some(Value::Bool(value));
             }
         }
     }
@@ -608,7 +617,7 @@ fn choice_of(choice: &Choice, text: &str) -> Option<Value> {
     }
     let (_, value, rest) = best?;
     let rival = all.iter().any(|(member, other)| other != &value && names(rest, member));
-    (!rival && !denies(rest, &["false"])).then(|| value.clone())
+    (!rival && !denies(rest, &["false"], &[])).then(|| value.clone())
 }
 
 /// The sign that a text ends in, as grades do: `A-` is not `A`.
