@@ -13,6 +13,7 @@ use crate::adapter::xml;
 use crate::dialect::Dialect;
 use crate::spec::SignatureSpec;
 use crate::text::marker::{self, LooseMarker, folded, is_blank};
+use crate::text::read::denial;
 use crate::text::read::loose::{self, FoundObject};
 use crate::text::read::{ReadOptions, Source, read_value};
 use crate::text::scan::{self, Lines, trim};
@@ -426,6 +427,9 @@ fn object<'r>(spec: &SignatureSpec, outputs: &Names, text: &str, places: [Option
             Ok(None) => continue,
             Err(()) => return Object::Unclear,
         };
+        if denial::rejects(text.get(..object.place.start).unwrap_or_default()) {
+            return Object::Unclear;
+        }
         // A list has to end.
         let before = text.get(..object.place.start).unwrap_or_default().trim_end();
         let after = text.get(object.place.end..).unwrap_or_default().trim_start();
@@ -483,6 +487,9 @@ fn sections_of<'r>(
         if has_output(&entries) {
             // What is under a schema's key and looks like schemas is one, and no answer.
             if key == "properties" && entries.iter().all(|(_, value)| is_schema(value)) {
+                return Err(());
+            }
+            if denial::rejects_key(key) {
                 return Err(());
             }
             wrapped += 1;

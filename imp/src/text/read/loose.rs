@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::denial::{denies, names, rejects};
 use super::forgive::Slips;
 use super::parser::Parser;
 use super::{Source, is_container};
@@ -188,7 +189,9 @@ impl<'t> Loose<'t> {
         }
         if !is_container(&ty.kind) {
             // An object whose only key is the field's own name, around a word.
-            let Value::Map(map) = container(text).filter(|_| has_no_text(self.tree, ty) || is_choice(ty))?
+            let Value::Map(map) = container(text)
+                .filter(|_| has_no_text(self.tree, ty) || is_choice(ty))
+                .filter(|_| !self.competes(text, ty))?
             else {
                 return None;
             };
@@ -205,6 +208,9 @@ impl<'t> Loose<'t> {
             };
         }
         if let Some(value) = container(text).or_else(|| container(unlabelled)) {
+            if self.competes(text, ty) {
+                return None;
+            }
             return Some(self.value(self.unwrapped(&value, ty), &self.tree.root, true));
         }
         let Kind::List { items, .. } = &ty.kind else { return None };
@@ -216,6 +222,46 @@ impl<'t> Loose<'t> {
         }
         let list = list.into_iter().map(Value::from).collect();
         Some(self.value(&Value::List(list), &self.tree.root, true))
+    }
+
+    /// Whether there is a value of the type beside an object or a list in a text, or words that reject that.
+    fn competes(&self, text: &str, ty: &Type) -> bool {
+        let text = undecorated(text);
+        let Some(start) = text.find(['[', '{', '(', '"']) else { return false };
+        let start = text.find("```").map_or(start, |fence| fence.min(start));
+        let end = text.rfind([']', '}', ')', '"']).map_or(text.len(), |end| end + 1);
+        let before = text.get(..start).unwrap_or_default();
+        let after = text.get(end..).unwrap_or_default();
+        rejects(before)
+            || (folded(before) != folded(self.name) && self.has_value(before, ty))
+            || self.has_value(after, ty)
+    }
+
+    /// Whether prose has a value of the type: for a list a line of nothing else, or items with marks.
+    fn has_value(&self, prose: &str, ty: &Type) -> bool {
+        match &ty.kind {
+            Kind::Integer | Kind::Number | Kind::Date | Kind::DateTime => {
+                prose.contains(|c: char| c.is_ascii_digit())
+            }
+            Kind::Boolean => ["true", "false", "yes", "no"].iter().any(|word| names(prose, word)),
+            Kind::Choice(choice) => choice.members.iter().any(|member| {
+                let value = &member.value;
+                value.as_str().map_or_else(|| names(prose, &json_text(value)), |text| names(prose, text))
+                    || member.name.as_deref().is_some_and(|name| names(prose, name))
+            }),
+            Kind::List { items: Some(items), .. } => {
+                let items = self.tree.present(items);
+                bullets(prose).is_some()
+                    || prose.lines().map(|line| line.trim_matches(is_blank)).any(|line| {
+                        !line.is_empty()
+                            && line
+                                .split([',', ';'])
+                                .map(|part| part.trim_matches(is_blank))
+                                .all(|part| is_value(part, items))
+                    })
+            }
+            _ => false,
+        }
     }
 
     /// The value of a text without the field's own name in front of it.
@@ -315,6 +361,15 @@ fn scalar(text: &str, ty: &Type) -> Option<Value> {
     }
 }
 
+/// Whether a text is a value of a type of one word, exactly or in a looser spelling.
+fn is_value(text: &str, ty: &Type) -> bool {
+    let exact = match &ty.kind {
+        Kind::Integer | Kind::Number => super::scalar::number(text, Dialect::Plain).is_some(),
+        _ => false,
+    };
+    exact || (!matches!(ty.kind, Kind::Date | Kind::DateTime) && scalar(text, ty).is_some())
+}
+
 /// The one of `names` that a key means: itself, or the one that differs in case and separators only, if that is
 /// the only one and no other key means it.
 pub(crate) fn property<'n>(key: &'n str, names: &[&'n str], given: &[&str]) -> &'n str {
@@ -395,10 +450,8 @@ fn number(text: &str) -> Option<String> {
         '+' => (false, text.get(1..)?),
         _ => (false, text),
     };
-    let currency = text
-        .chars()
-        .next()
-        .filter(|c| matches!(c, '$' | '¢' | '£' | '¥' | '€' | '₩' | '₹' | '₽' | '₺' | '₿'));
+    let currency =
+        text.chars().next().filter(|c| matches!(c, '$' | '£' | '¥' | '€' | '₩' | '₹' | '₽' | '₺' | '₿'));
     let text = currency.map_or(text, |c| text.get(c.len_utf8()..).unwrap_or_default().trim_start());
     let (negative, text) = match (currency, text.strip_prefix('-')) {
         (Some(_), Some(rest)) if !negative => (true, rest),
@@ -438,6 +491,15 @@ fn number(text: &str) -> Option<String> {
         Some(fraction) => {
             let (digits_behind, exponent) =
                 fraction.split_at(fraction.find(['e', 'E']).unwrap_or(fraction.len()));
+            // `€1.299` may be thousands.
+            if currency.is_some()
+                && fraction.len() == 3
+                && whole == digits
+                && (1..=3).contains(&whole.len())
+                && whole != "0"
+            {
+                return None;
+            }
             (is_digits(digits_behind) && (exponent.is_empty() || !whole.is_empty()))
                 .then(|| format!("{sign}{digits}.{fraction}"))
         }
@@ -446,33 +508,24 @@ fn number(text: &str) -> Option<String> {
 
 /// The first word or words of a text, and the explanation behind it; `None` if nothing separates the two.
 fn explained<'x>(text: &'x str, word: &str) -> Option<&'x str> {
-    let text = text.trim_start_matches(|c| matches!(c, '*' | '_' | '`' | '"' | '\'' | '“') || is_blank(c));
-    let head = text.get(..word.len()).filter(|head| head.eq_ignore_ascii_case(word))?;
-    let rest = text.get(head.len()..)?.trim_start_matches(['*', '_', '`', '"', '\'', '”']);
+    let text = text.trim_matches(is_blank);
+    let bare = text.trim_start_matches(|c| matches!(c, '*' | '_' | '`' | '"' | '\'' | '“') || is_blank(c));
+    let decorated = bare.len() < text.len();
+    let head = bare.get(..word.len()).filter(|head| head.eq_ignore_ascii_case(word))?;
+    let rest = bare.get(head.len()..)?;
+    // `A*` is another grade than `A`.
+    let rest = if decorated { rest.trim_start_matches(['*', '_', '`', '"', '\'', '”']) } else { rest };
     let gap = rest.trim_start_matches([' ', '\t', '\u{a0}']);
     let spaced = gap.len() < rest.len();
     let mut chars = gap.chars();
     let behind = |gap: &'x str| gap.starts_with(is_blank);
     match chars.next()? {
-        '–' | '—' | '\n' | '\r' => Some(chars.as_str()),
+        '—' | '\n' | '\r' => Some(chars.as_str()),
         '-' if spaced && behind(chars.as_str()) => Some(chars.as_str()),
-        '(' if spaced => Some(chars.as_str()),
+        '–' | '(' if spaced => Some(chars.as_str()),
         ',' | ':' | ';' | '.' | '!' if behind(chars.as_str()) => Some(chars.as_str()),
         _ => None,
     }
-}
-
-/// Whether a text has `word` as a word of its own, in any case.
-fn has_word(text: &str, word: &str) -> bool {
-    let (text, word) = (text.to_lowercase(), word.to_lowercase());
-    if word.is_empty() {
-        return false;
-    }
-    let edge = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && c != '_');
-    text.match_indices(&word).any(|(at, _)| {
-        edge(text.get(..at).and_then(|before| before.chars().next_back()))
-            && edge(text.get(at + word.len()..).and_then(|after| after.chars().next()))
-    })
 }
 
 /// A truth value that is the whole text, or that an explanation follows in which the opposite does not occur.
@@ -483,10 +536,21 @@ fn boolean(text: &str) -> Option<Value> {
     if let Some(value) = super::scalar::boolean(whole, Dialect::Plain) {
         return Some(Value::Bool(value));
     }
-    for (value, words, rivals) in [(true, TRUE, &["false", "no", "not"][..]), (false, FALSE, &TRUE[..])] {
+    for (value, words, rivals, agreed) in [
+        (true, TRUE, &["false", "no"][..], &[][..]),
+        // `no, not false` is no longer no.
+        (
+            false,
+            FALSE,
+            &["true", "yes", "false"],
+            &["not", "never", "nothing", "isnt", "dont", "doesnt", "wont"],
+        ),
+    ] {
         for word in words {
             if let Some(rest) = explained(whole, word) {
-                return (!rivals.iter().any(|rival| has_word(rest, rival))).then_some(Value::Bool(value));
+                // `No. 5` is a number.
+                let numbered = rest.trim_start().starts_with(|c: char| c.is_ascii_digit());
+                return (!numbered && !denies(rest, rivals, agreed)).then_some(Value::Bool(value));
             }
         }
     }
@@ -528,7 +592,10 @@ fn choice_of(choice: &Choice, text: &str) -> Option<Value> {
     let wanted = folded(whole);
     if !wanted.is_empty() && whole.len() <= 2 * wanted.len() {
         match only(&|member| {
-            !folded(member).is_empty() && folded(member) == wanted && same_signs(member, whole)
+            !folded(member).is_empty()
+                && folded(member) == wanted
+                && same_signs(member, whole)
+                && last_sign(member) == last_sign(whole)
         }) {
             Ok(Some(value)) => return Some(value),
             Err(()) => return None,
@@ -549,9 +616,13 @@ fn choice_of(choice: &Choice, text: &str) -> Option<Value> {
         }
     }
     let (_, value, rest) = best?;
-    let denied = folded(rest.split_whitespace().next().unwrap_or_default());
-    let rival = all.iter().any(|(member, other)| other != &value && has_word(rest, member));
-    (!rival && denied != "not" && denied != "no").then(|| value.clone())
+    let rival = all.iter().any(|(member, other)| other != &value && names(rest, member));
+    (!rival && !denies(rest, &["false"], &[])).then(|| value.clone())
+}
+
+/// The sign that a text ends in, as grades do: `A-` is not `A`.
+fn last_sign(text: &str) -> Option<char> {
+    text.chars().next_back().filter(|c| matches!(c, '-' | '–' | '—' | '−' | '+' | '#' | '*'))
 }
 
 /// Whether two texts differ in blanks, `_` and `-` only, so that `C` is not `C++`.
@@ -586,7 +657,14 @@ fn bullets(text: &str) -> Option<Vec<&str>> {
     let starts = items(&numbered).or_else(|| items(&marked))?;
     let list: Vec<&str> =
         lines.iter().zip(starts).filter_map(|(line, start)| line.get(start..).map(str::trim)).collect();
-    (!list.is_empty() && list.iter().all(|item| !item.is_empty())).then_some(list)
+    // More than one item on a line.
+    let crowded = list
+        .iter()
+        .enumerate()
+        .any(|(at, item)| [". ", ") "].iter().any(|end| item.contains(&format!(" {}{end}", at + 2))))
+        || (list.len() == 1
+            && list.iter().any(|item| [" - ", " * ", " + ", " • "].iter().any(|mark| item.contains(mark))));
+    (!list.is_empty() && !crowded && list.iter().all(|item| !item.is_empty())).then_some(list)
 }
 
 /// The text of a JSON string that holds a JSON object, as some models wrap their answer once more.

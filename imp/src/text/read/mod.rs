@@ -8,6 +8,7 @@ pub(crate) mod arguments;
 mod check;
 mod conform;
 mod de;
+pub(crate) mod denial;
 mod described;
 mod failure;
 mod forgive;
