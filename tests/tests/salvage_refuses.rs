@@ -1,4 +1,4 @@
-//! What a stranger found: replies that were read into a value which a sensible reader would not have taken.
+//! Replies that a salvage must refuse: a sensible reader would take no value, or another, from them.
 
 use imp::{Adapter, Chat, Fields, Json, SignatureSpec, Xml, read_with};
 use serde_json::json;
