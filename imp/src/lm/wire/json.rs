@@ -4,6 +4,11 @@ use std::borrow::Cow;
 
 use serde_json::Value as Json;
 
+/// A text that is there and not empty.
+pub(super) fn text_at(json: &Json, key: &str) -> Option<String> {
+    json.get(key).and_then(Json::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
 /// Reads JSON. What `serde_json` refuses though its meaning is plain is mended first: a byte order mark, half a
 /// surrogate pair, bytes that are no UTF-8, control characters in a text. One bad character must not cost a reply.
 ///

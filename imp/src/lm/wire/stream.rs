@@ -154,9 +154,14 @@ impl StreamDecoder {
         if self.is_done() {
             return;
         }
-        let result = match &mut self.assembler {
-            Assembler::OpenAi(assembler) => assembler.event(event, self.status, &self.headers, deltas),
-            Assembler::Anthropic(assembler) => assembler.event(event, self.status, &self.headers, deltas),
+        let result = match (event.data.trim(), &mut self.assembler) {
+            ("", _) => return,
+            ("[DONE]", Assembler::OpenAi(assembler)) => return assembler.end(),
+            ("[DONE]", Assembler::Anthropic(assembler)) => return assembler.end(),
+            (_, Assembler::OpenAi(assembler)) => assembler.event(event, self.status, &self.headers, deltas),
+            (_, Assembler::Anthropic(assembler)) => {
+                assembler.event(event, self.status, &self.headers, deltas)
+            }
         };
         self.failed = result.err();
     }

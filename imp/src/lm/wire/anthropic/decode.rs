@@ -2,6 +2,7 @@
 
 use serde_json::Value as Json;
 
+use super::super::json::text_at;
 use crate::Citation;
 use crate::lm::wire::fault::{about, excerpt, fault, not_json, request_id};
 use crate::lm::wire::json;
@@ -204,10 +205,6 @@ impl Counts {
         let input = self.input.saturating_add(self.written).saturating_add(self.cached);
         Usage { cached_tokens: self.cached, ..Usage::new(input, self.output) }
     }
-}
-
-pub(super) fn text_at(json: &Json, key: &str) -> Option<String> {
-    json.get(key).and_then(Json::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
 #[cfg(test)]

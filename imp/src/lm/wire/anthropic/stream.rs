@@ -2,7 +2,8 @@
 
 use serde_json::{Value as Json, json};
 
-use super::decode::{Counts, Reading, call, is_fault, text_at};
+use super::super::json::text_at;
+use super::decode::{Counts, Reading, call, is_fault};
 use crate::lm::wire::fault::fault;
 use crate::lm::wire::sse::Event;
 use crate::lm::wire::stream::{Delta, values};
@@ -45,6 +46,11 @@ impl Assembler {
         self.done || self.stop_reason.is_some()
     }
 
+    /// The stream's own end mark came.
+    pub(in crate::lm::wire) fn end(&mut self) {
+        self.done = true;
+    }
+
     pub(in crate::lm::wire) fn event(
         &mut self,
         event: &Event,
@@ -52,17 +58,9 @@ impl Assembler {
         headers: &Headers,
         deltas: &mut Vec<Delta>,
     ) -> Result<(), LmError> {
-        let data = event.data.trim();
-        if data == "[DONE]" {
-            self.done = true;
-            return Ok(());
-        }
-        if data.is_empty() {
-            return Ok(());
-        }
         for json in values(event, status, headers)? {
             if is_fault(&json) || event.name == "error" {
-                return Err(fault(status, headers, Some(&json), data.as_bytes()));
+                return Err(fault(status, headers, Some(&json), event.data.as_bytes()));
             }
             self.json(&json, deltas);
         }

@@ -2,6 +2,7 @@
 
 use serde_json::Value as Json;
 
+use super::super::json::text_at;
 use crate::lm::wire::fault::{about, excerpt, fault, not_json, request_id};
 use crate::lm::wire::json;
 use crate::lm::{Choice, Completion, FinishReason, Headers, LmError, LmErrorKind, Usage};
@@ -299,11 +300,6 @@ fn count(json: &Json, keys: &[&str]) -> u64 {
         number.as_u64().or_else(|| number.as_f64().map(|number| number as u64))
     });
     number.unwrap_or(0)
-}
-
-/// A text that is there and not empty.
-pub(super) fn text_at(json: &Json, key: &str) -> Option<String> {
-    json.get(key).and_then(Json::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use serde_json::{Map as JsonMap, Value as Json, json};
 
-use super::decode::{self, is_fault, read_parts, text_at};
+use super::super::json::text_at;
+use super::decode::{self, is_fault, read_parts};
 use crate::lm::wire::fault::fault;
 use crate::lm::wire::sse::Event;
 use crate::lm::wire::stream::{Delta, values};
@@ -53,6 +54,11 @@ impl Assembler {
         self.done || (!self.choices.is_empty() && ended)
     }
 
+    /// The stream's own end mark came.
+    pub(in crate::lm::wire) fn end(&mut self) {
+        self.done = true;
+    }
+
     pub(in crate::lm::wire) fn event(
         &mut self,
         event: &Event,
@@ -60,14 +66,6 @@ impl Assembler {
         headers: &Headers,
         deltas: &mut Vec<Delta>,
     ) -> Result<(), LmError> {
-        let data = event.data.trim();
-        if data == "[DONE]" {
-            self.done = true;
-            return Ok(());
-        }
-        if data.is_empty() {
-            return Ok(());
-        }
         for chunk in values(event, status, headers)? {
             self.chunk(&chunk, deltas);
             let choices = chunk.get("choices").and_then(Json::as_array);
