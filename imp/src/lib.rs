@@ -102,6 +102,7 @@ pub use adapter::chat::Chat;
 pub use adapter::demo::Demo;
 pub use adapter::guidance::{Guidance, LoopLayout};
 pub use adapter::history::UNSENT_NOTE;
+pub use adapter::incremental::{Certain, Incremental};
 pub use adapter::json::Json;
 pub use adapter::options::{AgentLine, FormatOptions, Missing, OutputForm};
 pub use adapter::read::{Ending, HowRead, RawReply, Read, Syntax, read_with};

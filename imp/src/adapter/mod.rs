@@ -11,6 +11,7 @@ pub(crate) mod exchange;
 pub(crate) mod field_list;
 pub(crate) mod guidance;
 pub(crate) mod history;
+pub(crate) mod incremental;
 pub(crate) mod instructions;
 pub(crate) mod json;
 pub(crate) mod left_out;
@@ -40,6 +41,7 @@ use crate::message::{Content, Message, Text};
 use crate::spec::{FieldSpec, SignatureSpec};
 use crate::text::write::Presence;
 
+use incremental::Incremental;
 use options::{FormatOptions, Missing, OutputForm};
 use read::Syntax;
 use record::{Record, Section};
@@ -271,6 +273,13 @@ pub trait Adapter: fmt::Debug + Send + Sync {
     /// a line for each.
     fn failure_message(&self, failures: &[FieldFailure]) -> String {
         complete::failure_message(failures)
+    }
+
+    /// A reading of a reply that is still being written; `None`, which is the default, if nothing can be said of one
+    /// before it ends.
+    fn incremental(&self, spec: &SignatureSpec) -> Option<Box<dyn Incremental>> {
+        let _ = spec;
+        None
     }
 
     /// Cuts a reply into one section for each output, in the order of the signature. An output that the
