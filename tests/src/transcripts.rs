@@ -140,7 +140,8 @@ impl Transcript {
         } else {
             StreamDecoder::openai(self.status, &self.headers)
         };
-        let deltas = pieces.into_iter().flat_map(|piece| decoder.push(piece)).collect();
+        let mut deltas: Vec<_> = pieces.into_iter().flat_map(|piece| decoder.push(piece)).collect();
+        deltas.extend(decoder.end());
         (decoder.finish(), deltas)
     }
 

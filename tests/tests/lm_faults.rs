@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use common::server::{Act, Server, reply, says};
-use imp::lm::wire::Delta;
+use imp::lm::wire::{Delta, StreamDecoder};
 use imp::lm::{
     Anthropic, BoxFuture, Headers, HttpRequest, HttpResponse, Reqwest, Retries, StreamEvent, Transport, Ureq,
     block_on,
@@ -77,6 +77,7 @@ fn whole_streams() {
         .chain(text.bytes().flat_map(|byte| [Act::Send(vec![byte]), Act::Wait(Duration::from_micros(10))]))
         .chain([Act::Close]);
     let usage = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":2}}\n\n";
+    let unclosed = chunk("Zoë 😀").replace("\"delta\"", "\"finish_reason\":\"stop\",\"delta\"");
     let scripts = [
         byte_by_byte.collect(),
         // Without `[DONE]`, but with a finish reason, then broken off.
@@ -92,6 +93,9 @@ fn whole_streams() {
         ],
         // It does not stream at all.
         says("Zoë 😀"),
+        // The last event has no empty line behind it, and the finish reason is in it.
+        vec![send(HEAD), send(unclosed.trim_end()), Act::Close],
+        vec![send(HEAD), send(unclosed.trim_end()), Act::Wait(Duration::from_millis(50)), Act::Reset],
     ];
     for (at, script) in scripts.into_iter().enumerate() {
         let server = Server::start(vec![script]);
@@ -99,7 +103,7 @@ fn whole_streams() {
             let (shown, result) = streamed(&client);
             let completion = result.unwrap();
             assert_eq!(completion.text(), Some("Zoë 😀"), "{name} {at}");
-            assert!(shown == "Zoë 😀" || at == 3, "{name} {at}: {shown}");
+            assert_eq!(shown, "Zoë 😀", "{name} {at}");
         }
         assert!(server.received().iter().all(|sent| sent.body["stream"] == true));
     }
@@ -135,6 +139,24 @@ fn broken_streams() {
         }
         assert_eq!(server.received().len(), 2, "{what}: what was shown is not asked for again");
     }
+}
+
+/// The number that a delta has of its choice is the choice's place in the completion.
+#[test]
+fn choices_keep_the_order_in_which_they_appear() {
+    let piece = |index: u64, text: &str| {
+        let choice = json!({"index": index, "delta": {"content": text}, "finish_reason": "stop"});
+        format!("data: {}\n\n", json!({ "choices": [choice] }))
+    };
+    let mut decoder = StreamDecoder::openai(200, &Headers::new());
+    let mut shown = vec![String::new(); 2];
+    for delta in decoder.push(format!("{}{}", piece(1, "later"), piece(0, "first")).as_bytes()) {
+        let Delta::Text { choice, text } = delta else { panic!("no text: {delta:?}") };
+        shown[choice].push_str(&text);
+    }
+    let completion = decoder.finish().unwrap();
+    let texts: Vec<_> = completion.choices.iter().map(|choice| choice.text.clone().unwrap()).collect();
+    assert_eq!(texts, shown);
 }
 
 #[test]

@@ -110,6 +110,7 @@ impl Core {
                 body,
                 decoder: Some(*decoder),
                 waiting: VecDeque::new(),
+                broken: None,
                 room: self.max_response_size,
                 shown: false,
                 restarts: 0,
@@ -331,6 +332,8 @@ struct Streaming<'a> {
     /// `None` after the end.
     decoder: Option<StreamDecoder>,
     waiting: VecDeque<Delta>,
+    /// Why no more bytes come, if the body did not end by itself.
+    broken: Option<LmError>,
     /// How many more bytes may come.
     room: usize,
     /// Something of the reply was given out, so that it cannot be asked for again.
@@ -349,7 +352,9 @@ impl Streaming<'_> {
                 return Some(Ok(StreamEvent::Delta(delta)));
             }
             let mut decoder = self.decoder.take()?;
-            let ended = if decoder.is_done() {
+            let ended = if let Some(cause) = self.broken.take() {
+                decoder.broke_off(cause)
+            } else if decoder.is_done() {
                 decoder.finish()
             } else {
                 match self.body.chunk().await {
@@ -363,8 +368,17 @@ impl Streaming<'_> {
                         let text = "the stream has more bytes than `max_response_size` allows";
                         decoder.broke_off(LmError::new(LmErrorKind::Malformed, text))
                     }
-                    Ok(None) => decoder.finish(),
-                    Err(cause) => decoder.broke_off(cause),
+                    Ok(None) => {
+                        self.waiting.extend(decoder.end());
+                        self.decoder = Some(decoder);
+                        continue;
+                    }
+                    Err(cause) => {
+                        self.waiting.extend(decoder.end_stream());
+                        self.decoder = Some(decoder);
+                        self.broken = Some(cause);
+                        continue;
+                    }
                 }
             };
             // The connection is given back, or closed, and the place with it.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::wire::Delta;
+use super::wire::{self, Delta};
 use super::{BoxFuture, Completion, LmError};
 
 /// What comes of a streamed reply: deltas, then the whole.
@@ -57,22 +57,9 @@ impl<'a> CompletionStream<'a> {
 
     /// A stream of a reply that is there as a whole.
     pub fn whole(completion: Completion) -> Self {
-        let mut events = vec![Ok(StreamEvent::Done(completion.clone()))];
-        for (choice, whole) in completion.choices.into_iter().enumerate().rev() {
-            for (call, tool) in whole.tool_calls.into_iter().enumerate().rev() {
-                let arguments = serde_json::to_string(&tool.arguments).unwrap_or_default();
-                events.push(Ok(StreamEvent::Delta(Delta::ToolCall {
-                    choice,
-                    call,
-                    id: tool.id,
-                    name: tool.name,
-                    arguments,
-                })));
-            }
-            let text = whole.text.filter(|text| !text.is_empty()).map(|text| Delta::Text { choice, text });
-            let reasoning = whole.reasoning.map(|text| Delta::Reasoning { choice, text });
-            events.extend([text, reasoning].into_iter().flatten().map(|delta| Ok(StreamEvent::Delta(delta))));
-        }
+        let deltas = wire::whole(&completion).into_iter().map(StreamEvent::Delta);
+        let mut events: Vec<_> = deltas.chain([StreamEvent::Done(completion)]).map(Ok).collect();
+        events.reverse();
         CompletionStream::new(Listed(events))
     }
 

@@ -9,4 +9,5 @@ pub mod openai;
 pub mod sse;
 mod stream;
 
+pub(super) use stream::whole;
 pub use stream::{Delta, StreamDecoder};

@@ -47,8 +47,7 @@ pub enum Delta {
 
 /// Reads a streamed reply as its bytes come, cut anywhere.
 ///
-/// A reply that is no stream (an error, or a server that does not stream) is read as a whole; it gives no deltas,
-/// and the same completion or error.
+/// A reply that is no stream (an error, or a server that does not stream) is read as a whole at its [`end`](Self::end).
 ///
 /// ```
 /// use imp::LmErrorKind;
@@ -76,6 +75,10 @@ pub struct StreamDecoder {
     form: Form,
     assembler: Assembler,
     failed: Option<LmError>,
+    /// No more bytes come.
+    ended: bool,
+    /// What a reply that was no stream says.
+    whole: Option<Result<Completion, LmError>>,
 }
 
 #[derive(Debug, Clone)]
@@ -109,7 +112,15 @@ impl StreamDecoder {
 
     fn new(status: u16, headers: &Headers, assembler: Assembler) -> Self {
         let form = if (200..300).contains(&status) { Form::Unknown } else { Form::Whole(Vec::new()) };
-        StreamDecoder { status, headers: headers.clone(), form, assembler, failed: None }
+        StreamDecoder {
+            status,
+            headers: headers.clone(),
+            form,
+            assembler,
+            failed: None,
+            ended: false,
+            whole: None,
+        }
     }
 
     /// Takes the next bytes, and gives what they add. After a failure nothing is added; it is what
@@ -166,9 +177,59 @@ impl StreamDecoder {
         self.failed = result.err();
     }
 
-    /// Whether the provider said that it is done, or the reply failed: no more bytes are needed.
+    /// Takes the end of the body, and gives what it adds: an event without the empty line behind it counts if it is
+    /// whole, and a reply that is no stream gives all its deltas now. [`finish`](Self::finish) does this, too, if it
+    /// was not done.
+    ///
+    /// ```
+    /// use imp::lm::wire::{Delta, StreamDecoder};
+    ///
+    /// let mut decoder = StreamDecoder::openai(200, &Default::default());
+    /// let text = "data: {\"choices\": [{\"delta\": {\"content\": \"Ahoy\"}, \"finish_reason\": \"stop\"}]}";
+    /// assert_eq!(decoder.push(text.as_bytes()), []);
+    /// assert_eq!(decoder.end(), [Delta::Text { choice: 0, text: "Ahoy".into() }]);
+    /// assert_eq!(decoder.finish()?.text(), Some("Ahoy"));
+    /// # Ok::<(), imp::LmError>(())
+    /// ```
+    pub fn end(&mut self) -> Vec<Delta> {
+        let mut deltas = Vec::new();
+        if self.ended {
+            return deltas;
+        }
+        match std::mem::replace(&mut self.form, Form::Unknown) {
+            Form::Whole(body) => {
+                let read = match self.assembler {
+                    Assembler::OpenAi(_) => openai::decode(self.status, &self.headers, &body),
+                    Assembler::Anthropic(_) => anthropic::decode(self.status, &self.headers, &body),
+                };
+                if let Ok(completion) = &read {
+                    deltas = whole(completion);
+                }
+                self.whole = Some(read);
+            }
+            Form::Events(decoder) if !self.is_done() => {
+                if let Some(event) = decoder.finish().filter(|event| {
+                    event.data.trim() == "[DONE]" || super::json::parse(event.data.as_bytes()).is_ok()
+                }) {
+                    self.event(&event, &mut deltas);
+                }
+            }
+            _ => {}
+        }
+        self.ended = true;
+        deltas
+    }
+
+    /// As [`end`](Self::end), where the connection failed: what is no stream is not read, for it may be half of it.
+    pub(crate) fn end_stream(&mut self) -> Vec<Delta> {
+        if matches!(self.form, Form::Whole(_)) { Vec::new() } else { self.end() }
+    }
+
+    /// Whether the provider said that it is done, the reply failed, or [`end`](Self::end) was called: no more bytes are
+    /// needed.
     pub fn is_done(&self) -> bool {
-        self.failed.is_some()
+        self.ended
+            || self.failed.is_some()
             || match &self.assembler {
                 Assembler::OpenAi(assembler) => assembler.is_done(),
                 Assembler::Anthropic(assembler) => assembler.is_done(),
@@ -183,26 +244,12 @@ impl StreamDecoder {
     /// that it is done; otherwise as the wire's `decode`. What was read is the error's
     /// [`completion`](LmError::completion).
     pub fn finish(mut self) -> Result<Completion, LmError> {
-        let form = std::mem::replace(&mut self.form, Form::Unknown);
-        let (status, headers) = (self.status, std::mem::take(&mut self.headers));
-        match form {
-            Form::Whole(body) => {
-                return match self.assembler {
-                    Assembler::OpenAi(_) => openai::decode(status, &headers, &body),
-                    Assembler::Anthropic(_) => anthropic::decode(status, &headers, &body),
-                };
-            }
-            Form::Events(decoder) if !self.is_done() => {
-                // An event without the empty line behind it counts if it is whole.
-                if let Some(event) = decoder.finish().filter(|event| {
-                    event.data.trim() == "[DONE]" || super::json::parse(event.data.as_bytes()).is_ok()
-                }) {
-                    self.headers = headers.clone();
-                    self.event(&event, &mut Vec::new());
-                }
-            }
-            _ => {}
+        // What the end adds is in the completion.
+        self.end();
+        if let Some(read) = self.whole {
+            return read;
         }
+        let (status, headers) = (self.status, self.headers);
         let (whole, read) = match self.assembler {
             Assembler::OpenAi(assembler) => (assembler.is_whole(), assembler.finish(status, &headers)),
             Assembler::Anthropic(assembler) => (assembler.is_whole(), assembler.finish(status, &headers)),
@@ -241,6 +288,24 @@ impl StreamDecoder {
             Ok(_) => Err(cause),
         }
     }
+}
+
+/// What a completion that is there as a whole would have added, had it been streamed.
+pub(in crate::lm) fn whole(completion: &Completion) -> Vec<Delta> {
+    let mut deltas = Vec::new();
+    for (choice, whole) in completion.choices.iter().enumerate() {
+        let said = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+        deltas.extend(said(&whole.reasoning).map(|text| Delta::Reasoning { choice, text }));
+        deltas.extend(said(&whole.text).map(|text| Delta::Text { choice, text }));
+        deltas.extend(whole.tool_calls.iter().enumerate().map(|(call, tool)| Delta::ToolCall {
+            choice,
+            call,
+            id: tool.id.clone(),
+            name: tool.name.clone(),
+            arguments: serde_json::to_string(&tool.arguments).unwrap_or_default(),
+        }));
+    }
+    deltas
 }
 
 /// The values of an event's data: one, but for servers that leave out the empty line between events.

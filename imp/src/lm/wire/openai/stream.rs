@@ -110,12 +110,8 @@ impl Assembler {
         }
     }
 
-    pub(in crate::lm::wire) fn finish(
-        mut self,
-        status: u16,
-        headers: &Headers,
-    ) -> Result<Completion, LmError> {
-        self.choices.sort_by_key(|choice| choice.index);
+    pub(in crate::lm::wire) fn finish(self, status: u16, headers: &Headers) -> Result<Completion, LmError> {
+        // In the order in which they appeared, as in the deltas.
         let choices: Vec<_> = self.choices.into_iter().map(Growing::whole).collect();
         let completion = Completion {
             usage: self.usage.unwrap_or_default(),
