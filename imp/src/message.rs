@@ -276,7 +276,8 @@ impl Message {
         Message { tool_call_id: Some(call.into()), ..Message::new(Role::Tool, content) }
     }
 
-    /// The same message with a participant's name.
+    /// The same message with a participant's name, sent as it is given: OpenAI takes letters, digits, `_` and `-`, which
+    /// [`name::legal`](crate::name::legal) gives. A client whose server refuses it asks again without names.
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self

@@ -94,8 +94,14 @@ pub(super) fn refused(
         "invalid value",
         "is not valid",
         "must be 'text'",
-        "does not match pattern",
     ]);
+    let has_name = request.messages.iter().any(|message| message.name.is_some()) && capabilities.names;
+    let name_words = any(&["'name'", "`name`", "\"name\"", ".name", "property name", "field name"]);
+    // A text of another form than is wanted says nothing about what the server can do, unless it is a message's name,
+    // which can be left out. A tool's name has such a form, too.
+    if any(&["not match pattern", "not match '^", "should match pattern", "must match pattern"]) {
+        return (has_name && name_words && said.contains("messages")).then_some(Refused(Refused::NAMES));
+    }
     if !refusing {
         return None;
     }
@@ -109,7 +115,6 @@ pub(super) fn refused(
     let has_tools = !request.tools.is_empty() && capabilities.tools;
     let has_format =
         request.response_format.is_some() && (capabilities.json_schema || capabilities.json_object);
-    let has_name = request.messages.iter().any(|message| message.name.is_some()) && capabilities.names;
     let limit = if capabilities.max_completion_tokens { "max_completion_tokens" } else { "max_tokens" };
     let bits = if has_format && any(&schema_words) && capabilities.json_schema {
         Refused::JSON_SCHEMA
@@ -134,7 +139,7 @@ pub(super) fn refused(
         Refused::LIMIT_WORD
     } else if streamed && capabilities.stream_usage && any(&["stream_options", "include_usage"]) {
         Refused::STREAM_USAGE
-    } else if has_name && any(&["'name'", "`name`", "\"name\"", ".name", "property name", "field name"]) {
+    } else if has_name && name_words {
         Refused::NAMES
     } else {
         return None;
@@ -190,6 +195,9 @@ mod tests {
                 Some(Refused::NAMES),
             ),
             (400, "Invalid 'messages[1].name': string does not match pattern.", Some(Refused::NAMES)),
+            (400, "'zoë k' does not match '^[a-zA-Z0-9_-]{1,64}$' - 'messages.0.name'", Some(Refused::NAMES)),
+            (422, "messages.0.user.name: String should match pattern '^[a-z]+$'", Some(Refused::NAMES)),
+            (400, "Invalid 'tools[0].function.name': string does not match pattern.", None),
             (
                 400,
                 "Unrecognized request argument supplied: reasoning_effort",

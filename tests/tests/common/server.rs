@@ -71,6 +71,7 @@ pub struct Server {
     received: Arc<Mutex<Vec<Received>>>,
     closed: Arc<AtomicUsize>,
     gone: Arc<AtomicUsize>,
+    faults: Vec<String>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<std::thread::JoinHandle<()>>,
 }
@@ -102,7 +103,13 @@ impl Server {
                 }
             });
         });
-        Server { url, received, closed, gone, stop: Some(stop), thread: Some(thread) }
+        Server { url, received, closed, gone, faults: Vec::new(), stop: Some(stop), thread: Some(thread) }
+    }
+
+    /// Lets requests pass in which exactly this is wrong: the test is about what a client sends when told so.
+    pub fn expecting(mut self, fault: &str) -> Self {
+        self.faults.push(fault.to_owned());
+        self
     }
 
     /// Every request so far.
@@ -137,14 +144,18 @@ impl Drop for Server {
         let joined = self.thread.take().map(std::thread::JoinHandle::join);
         if !std::thread::panicking() {
             assert!(matches!(joined, Some(Ok(()))), "the server failed");
+            let mut seen = Vec::new();
             for request in self.received() {
-                let violations = if request.line.ends_with("/messages") {
+                let mut violations = if request.line.ends_with("/messages") {
                     anthropic_schema::violations(&request.body)
                 } else {
                     openai_schema::violations(&request.body)
                 };
+                seen.extend(violations.extract_if(.., |found| self.faults.contains(found)));
                 assert_eq!(violations, [""; 0], "{}", request.body);
             }
+            let missing: Vec<_> = self.faults.iter().filter(|fault| !seen.contains(*fault)).collect();
+            assert_eq!(missing, [""; 0], "no request was wrong in this way");
         }
     }
 }
