@@ -324,7 +324,10 @@ impl Scripted {
 impl Transport for Scripted {
     fn send(&self, request: HttpRequest) -> BoxFuture<'_, Result<HttpResponse, LmError>> {
         let mut state = self.0.lock().unwrap();
-        state.sent.push(serde_json::from_slice(&request.body).unwrap());
+        let sent: Json = serde_json::from_slice(&request.body).unwrap();
+        let violations = common::openai_schema::violations(&sent);
+        assert!(violations.is_empty(), "{violations:?}: {sent}");
+        state.sent.push(sent);
         let reply = state.replies.pop_front();
         Box::pin(async move {
             let (status, headers, body) =
