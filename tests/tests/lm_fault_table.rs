@@ -49,6 +49,7 @@ fn split(bytes: &[u8]) -> Vec<Act> {
     vec![Act::Send(bytes[..at].to_vec()), PAUSE, Act::Send(bytes[at..].to_vec())]
 }
 
+#[expect(clippy::too_many_lines, reason = "one row after the other")]
 fn table() -> Vec<Row> {
     use LmErrorKind::*;
 
