@@ -1,0 +1,3 @@
+//! What other readers make of random replies, and why `imp` is right where it does not do the same.
+
+pub mod json;
