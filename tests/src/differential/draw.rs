@@ -1,5 +1,7 @@
 //! Random signatures and replies: well-formed ones, some with a slip of the pen, some hostile.
 
+use std::fmt::Write as _;
+
 use imp::{Map, Value};
 use serde_json::{Value as Json, json};
 
@@ -59,10 +61,10 @@ fn reply(rng: &mut Rng, outputs: &[(String, Ty)]) -> String {
     for (name, ty) in outputs {
         let value = if kind == 19 { ty.value(rng) } else { value(rng, ty) };
         let mut text = written(rng, &value);
-        if kind >= 13 && kind < 17 && !ty.is_text() && rng.once_in(outputs.len()) {
+        if (13..17).contains(&kind) && !ty.is_text() && rng.once_in(outputs.len()) {
             text = otherwise(rng, &text);
         }
-        out.push_str(&format!("[[ ## {name} ## ]]\n{text}\n\n"));
+        let _ = write!(out, "[[ ## {name} ## ]]\n{text}\n\n");
     }
     out.push_str("[[ ## completed ## ]]\n");
     match kind {

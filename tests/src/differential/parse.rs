@@ -10,6 +10,7 @@ use serde_json::Value as Json;
 use super::draw::Batch;
 use super::quirks::{self, Field, Read};
 use crate::conformance::same;
+use crate::generate::Ty;
 
 /// What was seen in the draws so far.
 #[derive(Debug, Clone, Default)]
@@ -83,6 +84,8 @@ fn why(
         let their = match (section.get("value"), section.get("text")) {
             (Some(value), _) => Read::Value(decode(value)),
             (None, Some(_)) => Read::Error,
+            // DSPy has none for what may be none.
+            (None, None) if matches!(ty, Ty::Optional(_)) => Read::Value(Value::Null),
             (None, None) => Read::Absent,
         };
         let our = match ours {

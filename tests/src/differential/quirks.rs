@@ -18,7 +18,6 @@ pub(super) enum Read {
 
 /// An output that `imp` and DSPy read differently.
 #[derive(Debug)]
-#[allow(dead_code, reason = "the reply and the name are for the text of a failure")]
 pub(super) struct Field<'t> {
     pub(super) reply: &'t str,
     pub(super) name: &'t str,
@@ -67,8 +66,12 @@ impl Field<'_> {
     }
 }
 
+/// A quirk's name and what shows it.
+type Quirk = (&'static str, fn(&Field<'_>) -> bool);
+
 /// The quirks by name, each with what shows it; the first that fits is named.
-const QUIRKS: [(&str, fn(&Field<'_>) -> bool); 9] = [
+const QUIRKS: [Quirk; 10] = [
+    ("marker-slice-unstripped", piece_of_marker),
     ("optional-str-keeps-null-text", null_of_text),
     ("optional-union-str-raw", null_of_union),
     ("int-enum-value-unmatchable", number_of_enum),
@@ -93,6 +96,28 @@ fn welcomes_text(ty: &Ty) -> bool {
         _ => false,
     }
 }
+
+/// DSPy has the end of an indented marker before the value: the section begins with what the marker ends with, and some
+/// marker of this output stands behind blanks. What `imp` has for a text is the section without that.
+fn piece_of_marker(field: &Field<'_>) -> bool {
+    let marker = format!("[[ ## {} ## ]]", field.name);
+    let lines = field.reply.split(LINE_ENDS);
+    let mut indents = lines
+        .filter(|line| line.trim_start().starts_with(&marker))
+        .map(|line| line.chars().count() - line.trim_start().chars().count());
+    indents.any(|indent| {
+        let Some(cut) = marker.len().checked_sub(indent).filter(|_| indent > 0) else { return false };
+        let Some(value) = field.text().strip_prefix(marker[cut..].trim()) else { return false };
+        match field.ours {
+            Read::Value(Value::String(ours)) if welcomes_text(field.ty) => ours == value.trim(),
+            _ => !matches!(field.ty, Ty::Text(_)),
+        }
+    })
+}
+
+/// Where Python's `splitlines` ends a line.
+const LINE_ENDS: [char; 10] =
+    ['\n', '\r', '\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'];
 
 /// `null`, exactly, is no text where there may be none.
 fn null_of_text(field: &Field<'_>) -> bool {
@@ -119,8 +144,10 @@ fn unquoted(text: &str) -> &str {
 fn number_of_enum(field: &Field<'_>) -> bool {
     let Ty::Enum(_, members) = field.ty else { return false };
     let text = unquoted(field.text());
-    let meant =
-        members.iter().map(|(_, value)| value).find(|value| value.is_i64() && value.to_string() == text);
+    let meant = members
+        .iter()
+        .map(|(_, value)| value)
+        .find(|value| value.is_i64() && text.parse().ok() == value.as_i64());
     meant.is_some_and(|meant| field.only_ours() == Some(&meant.clone().into()))
 }
 
