@@ -1,7 +1,7 @@
-"""Records what Python's json_repair makes of the mutants of `tests/json_differential.rs`.
+"""Says what Python's json_repair makes of the mutants of `tests/json_differential.rs`.
 
     pip install json_repair==0.64.6
-    cargo run -q -p imp-tests --bin json_mutants | python tests/scripts/record_json_repair.py > tests/data/json_repair.txt
+    cargo run -q -p imp-tests --bin differential -- json draw 10000 0 | python tests/scripts/record_json_repair.py > tests/data/json_repair.txt
 
 One line for each mutant: empty if the answer is the document that the mutant was made from; `!` if there is none;
 `[changed, removed]` if it is an object, what it has otherwise and which keys it lacks; else `{"is": answer}`.

@@ -3,6 +3,7 @@
 
 pub mod cases;
 pub mod conformance;
+pub mod differential;
 pub mod generate;
 pub mod golden;
 pub mod loops;

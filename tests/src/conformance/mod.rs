@@ -20,6 +20,7 @@ use serde_json::Value as Json;
 pub use case::Outcome;
 use case::{Case, matches};
 use differences::{Class, Differences};
+pub(crate) use value::same;
 
 /// How a file is run.
 #[derive(Debug, Clone, Copy, Default)]

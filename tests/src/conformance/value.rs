@@ -125,7 +125,7 @@ fn utc_as_z(iso: &str) -> String {
 
 /// Whether two values are the same: maps without regard to order, numbers by type and value, datetimes
 /// whichever way they write UTC.
-pub(super) fn same(expected: &Value, ours: &Value) -> bool {
+pub(crate) fn same(expected: &Value, ours: &Value) -> bool {
     match (expected, ours) {
         (Value::Float(a), Value::Float(b)) => {
             a.partial_cmp(b) == Some(Ordering::Equal) || (a.is_nan() && b.is_nan())
