@@ -554,6 +554,14 @@ impl<'a> Expansion<'a> {
     ///     fn read_partial(reader: &mut FieldReader<'_>) -> RoutePartial {
     ///         RoutePartial { team: Out::<Team>::read_some(reader, 0), … }
     ///     }
+    ///
+    ///     fn read_field(reader: &mut FieldReader<'_>, index: usize, partial: &mut RoutePartial) {
+    ///         match index { 0 => partial.team = Out::<Team>::read_some(reader, 0), … _ => {} }
+    ///     }
+    ///
+    ///     fn partial_field(partial: &RoutePartial, index: usize) -> Option<&dyn Any> where Self: 'static {
+    ///         match index { 0 => Out::<Team>::value(&partial.team), … _ => None }
+    ///     }
     /// }
     ///
     /// impl OutputSignature for Route { /* as `Signature::spec` */ }
@@ -572,15 +580,31 @@ impl<'a> Expansion<'a> {
             let (ident, operations) = (field.ident, self.operations(field));
             quote!(#ident: #operations::read_some(__reader, #index))
         });
+        let read_one = self.each(|index, field| {
+            let (ident, operations) = (field.ident, self.operations(field));
+            quote!(#index => __partial.#ident = #operations::read_some(__reader, #index))
+        });
+        let value = self.each(|index, field| {
+            let (ident, operations) = (field.ident, self.operations(field));
+            quote!(#index => #operations::value(&__partial.#ident))
+        });
         let whole = self.whole();
         self.output_impls(
             // Every field is read before the first that is missing ends it: all are reported.
             &quote!(let __all = #partial #turbofish { #(#read),* }; #whole),
             &quote!(#partial #turbofish { #(#read_some),* }),
+            &quote!(match __index { #(#read_one,)* _ => {} }),
+            &quote!(match __index { #(#value,)* _ => ::core::option::Option::None }),
         )
     }
 
-    pub(crate) fn output_impls(&self, read: &TokenStream, read_partial: &TokenStream) -> TokenStream {
+    pub(crate) fn output_impls(
+        &self,
+        read: &TokenStream,
+        read_partial: &TokenStream,
+        read_field: &TokenStream,
+        partial_field: &TokenStream,
+    ) -> TokenStream {
         let (ident, partial) = (&self.record.original.ident, &self.partial);
         let (_, ty_generics, _) = self.record.original.generics.split_for_impl();
         let none = TokenStream::new();
@@ -595,6 +619,24 @@ impl<'a> Expansion<'a> {
                 fn read(__reader: &mut __imp::FieldReader<'_>) -> ::core::option::Option<Self> { #read }
 
                 fn read_partial(__reader: &mut __imp::FieldReader<'_>) -> #partial #ty_generics { #read_partial }
+
+                fn read_field(
+                    __reader: &mut __imp::FieldReader<'_>,
+                    __index: ::core::primitive::usize,
+                    __partial: &mut #partial #ty_generics,
+                ) {
+                    #read_field
+                }
+
+                fn partial_field(
+                    __partial: &#partial #ty_generics,
+                    __index: ::core::primitive::usize,
+                ) -> ::core::option::Option<&dyn __imp::Any>
+                where
+                    Self: 'static,
+                {
+                    #partial_field
+                }
             }
 
             #[automatically_derived]

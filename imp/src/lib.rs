@@ -107,7 +107,7 @@ pub use adapter::json::Json;
 pub use adapter::options::{AgentLine, FormatOptions, Missing, OutputForm};
 pub use adapter::read::{Ending, HowRead, RawReply, Read, Syntax, read_with};
 pub use adapter::record::{
-    Describe, FieldReader, InputType, Inputs, OutputSignature, OutputType, Outputs, PartOf, Record, Section,
+    Describe, FieldReader, InputType, Inputs, OutputFields, OutputSignature, OutputType, Outputs, PartOf, Record, Section,
     Signature,
 };
 pub use adapter::renderer::{NoteContext, OutputContext, SectionContext, SystemContext, ToolResultContext};

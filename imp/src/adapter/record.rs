@@ -1,5 +1,6 @@
 //! The traits by which values of structs cross the border: what `#[derive(Signature)]` implements.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -102,6 +103,37 @@ pub trait Outputs: Record + Sized {
 
     /// Reads the fields that are there and right.
     fn read_partial(reader: &mut FieldReader<'_>) -> Self::Partial;
+
+    /// Reads the field at `index`, if it is there and right, into its place in `partial`: how the companion grows while
+    /// a reply is written.
+    fn read_field(reader: &mut FieldReader<'_>, index: usize, partial: &mut Self::Partial);
+
+    /// The field at `index` of the companion, if it has a value. What has no Rust type of its own for its fields has
+    /// none here, which is the default.
+    fn partial_field(partial: &Self::Partial, index: usize) -> Option<&dyn Any>
+    where
+        Self: 'static,
+    {
+        let _ = (partial, index);
+        None
+    }
+}
+
+/// Outputs that the fields of the struct `S` are among: what a [`Field`](crate::Field) handle must be of, to name an
+/// output of a reply.
+#[diagnostic::on_unimplemented(
+    message = "this field handle is of `{S}`, and the outputs are `{Self}`",
+    label = "a handle of another struct",
+    note = "use the handles of the struct that the reply is read as: `{Self}::FIELDS`"
+)]
+pub trait OutputFields<S: ?Sized>: Outputs {
+    /// How many outputs stand before the struct's own.
+    const BEFORE: usize;
+}
+
+#[diagnostic::do_not_recommend]
+impl<O: OutputSignature> OutputFields<O> for O {
+    const BEFORE: usize = 0;
 }
 
 /// What a derived struct says of itself.
@@ -454,6 +486,14 @@ impl Outputs for Fields {
             }
         }
         fields
+    }
+
+    fn read_field(reader: &mut FieldReader<'_>, index: usize, partial: &mut Self) {
+        let Some((field, Some(source))) = reader.place(index) else { return };
+        let read = read::read_value(source, &field.tree, field.checks.as_deref(), reader.options);
+        if let Ok(value) = read {
+            partial.insert(field.name.clone(), value);
+        }
     }
 }
 
