@@ -555,12 +555,16 @@ impl<'a> Expansion<'a> {
     ///         RoutePartial { team: Out::<Team>::read_some(reader, 0), … }
     ///     }
     ///
-    ///     fn read_field(reader: &mut FieldReader<'_>, index: usize, partial: &mut RoutePartial) {
-    ///         match index { 0 => partial.team = Out::<Team>::read_some(reader, 0), … _ => {} }
+    ///     fn read_field(reader: &mut FieldReader<'_>, index: usize, partial: &mut RoutePartial) -> bool {
+    ///         match index { 0 => Out::<Team>::read_one(reader, 0, &mut partial.team), … _ => false }
+    ///     }
+    ///
+    ///     fn field(&self, index: usize) -> Option<&dyn Any> where Self: 'static {
+    ///         match index { 0 => Out::<Team>::any(&self.team), … _ => None }
     ///     }
     ///
     ///     fn partial_field(partial: &RoutePartial, index: usize) -> Option<&dyn Any> where Self: 'static {
-    ///         match index { 0 => Out::<Team>::value(&partial.team), … _ => None }
+    ///         match index { 0 => Out::<Team>::any_some(&partial.team), … _ => None }
     ///     }
     /// }
     ///
@@ -582,18 +586,23 @@ impl<'a> Expansion<'a> {
         });
         let read_one = self.each(|index, field| {
             let (ident, operations) = (field.ident, self.operations(field));
-            quote!(#index => __partial.#ident = #operations::read_some(__reader, #index))
+            quote!(#index => #operations::read_one(__reader, #index, &mut __partial.#ident))
         });
         let value = self.each(|index, field| {
             let (ident, operations) = (field.ident, self.operations(field));
-            quote!(#index => #operations::value(&__partial.#ident))
+            quote!(#index => #operations::any_some(&__partial.#ident))
+        });
+        let own = self.each(|index, field| {
+            let (ident, operations) = (field.ident, self.operations(field));
+            quote!(#index => #operations::any(&self.#ident))
         });
         let whole = self.whole();
         self.output_impls(
             // Every field is read before the first that is missing ends it: all are reported.
             &quote!(let __all = #partial #turbofish { #(#read),* }; #whole),
             &quote!(#partial #turbofish { #(#read_some),* }),
-            &quote!(match __index { #(#read_one,)* _ => {} }),
+            &quote!(match __index { #(#read_one,)* _ => false }),
+            &quote!(match __index { #(#own,)* _ => ::core::option::Option::None }),
             &quote!(match __index { #(#value,)* _ => ::core::option::Option::None }),
         )
     }
@@ -603,6 +612,7 @@ impl<'a> Expansion<'a> {
         read: &TokenStream,
         read_partial: &TokenStream,
         read_field: &TokenStream,
+        own_field: &TokenStream,
         partial_field: &TokenStream,
     ) -> TokenStream {
         let (ident, partial) = (&self.record.original.ident, &self.partial);
@@ -624,8 +634,15 @@ impl<'a> Expansion<'a> {
                     __reader: &mut __imp::FieldReader<'_>,
                     __index: ::core::primitive::usize,
                     __partial: &mut #partial #ty_generics,
-                ) {
+                ) -> ::core::primitive::bool {
                     #read_field
+                }
+
+                fn field(&self, __index: ::core::primitive::usize) -> ::core::option::Option<&dyn __imp::Any>
+                where
+                    Self: 'static,
+                {
+                    #own_field
                 }
 
                 fn partial_field(

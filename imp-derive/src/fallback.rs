@@ -33,7 +33,7 @@ pub(crate) fn expand(record: &Record<'_>) -> TokenStream {
             all.inputs()
         } else {
             let none = quote!(::core::option::Option::None);
-            all.output_impls(&none, &quote!(#partial { #field }), &TokenStream::new(), &none)
+            all.output_impls(&none, &quote!(#partial { #field }), &quote!(false), &none, &none)
         },
     ];
     all.wrap(&structs, &parts)

@@ -218,7 +218,19 @@ impl<T: OutputType> Out<T> {
         reader.partial(index)
     }
 
-    pub fn value(field: &Option<T>) -> Option<&dyn Any>
+    pub fn read_one(reader: &mut FieldReader<'_>, index: usize, field: &mut Option<T>) -> bool {
+        *field = reader.partial(index);
+        field.is_some()
+    }
+
+    pub fn any(field: &T) -> Option<&dyn Any>
+    where
+        T: 'static,
+    {
+        Some(field)
+    }
+
+    pub fn any_some(field: &Option<T>) -> Option<&dyn Any>
     where
         T: 'static,
     {
@@ -257,7 +269,15 @@ pub trait Unusable<T> {
         None
     }
 
-    fn value(field: &Option<T>) -> Option<&dyn Any> {
+    fn read_one(reader: &mut FieldReader<'_>, index: usize, field: &mut Option<T>) -> bool {
+        false
+    }
+
+    fn any(field: &T) -> Option<&dyn Any> {
+        None
+    }
+
+    fn any_some(field: &Option<T>) -> Option<&dyn Any> {
         None
     }
 }

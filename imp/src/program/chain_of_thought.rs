@@ -7,7 +7,9 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use crate::adapter::demo::Demo;
-use crate::adapter::record::{FieldReader, Inputs, OutputFields, OutputSignature, Outputs, Record, Signature};
+use crate::adapter::record::{
+    FieldReader, Inputs, OutputFields, OutputSignature, Outputs, Record, Signature,
+};
 use crate::error::{SpecError, WriteError};
 use crate::field::Field;
 use crate::fields::Fields;
@@ -70,10 +72,23 @@ impl<O: Outputs> Outputs for Reasoned<O> {
         }
     }
 
-    fn read_field(reader: &mut FieldReader<'_>, index: usize, partial: &mut Self::Partial) {
+    fn read_field(reader: &mut FieldReader<'_>, index: usize, partial: &mut Self::Partial) -> bool {
+        let Some(index) = index.checked_sub(1) else {
+            let reasoning = reader.partial(0);
+            let is_read = reasoning.is_some();
+            partial.reasoning = reasoning.unwrap_or_default();
+            return is_read;
+        };
+        reader.after(1, |reader| O::read_field(reader, index, &mut partial.outputs))
+    }
+
+    fn field(&self, index: usize) -> Option<&dyn Any>
+    where
+        Self: 'static,
+    {
         match index.checked_sub(1) {
-            None => partial.reasoning = reader.partial(0).unwrap_or_default(),
-            Some(index) => reader.after(1, |reader| O::read_field(reader, index, &mut partial.outputs)),
+            None => Some(&self.reasoning),
+            Some(index) => self.outputs.field(index),
         }
     }
 
