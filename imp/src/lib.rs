@@ -36,6 +36,7 @@
 //! | declare a signature, and every attribute | [`derive@Signature`] |
 //! | describe one at run time, by text or by data | [`SignatureSpec`], [`Fields`] |
 //! | make messages and read replies without a model | [`Chat`], [`Json`], [`Xml`], [`SingleField`] |
+//! | show an answer while it is written | [`Predict::stream`], [`PredictionStream`], [`StreamReader`] |
 //! | call a model | [`Predict`], [`ChainOfThought`], [`TwoStep`], [`Prediction`] |
 //! | give an image, a recording, a document | [`Image`], [`Audio`], [`File`] |
 //! | ask for source code | [`Code`], [`language`] |
@@ -142,6 +143,9 @@ pub use program::error::{Error, ErrorKind};
 pub use program::native_output::NativeOutput;
 pub use program::predict::Predict;
 pub use program::prediction::Prediction;
+#[cfg(feature = "blocking")]
+pub use program::stream::BlockingStream;
+pub use program::stream::{FieldText, PredictionEvent, PredictionStream};
 pub use program::two_step::{TwoStep, TwoStepPrediction};
 pub use react::call::ReActCall;
 pub use react::event::Event;

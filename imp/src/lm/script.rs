@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::stream::{CompletionSource, CompletionStream, StreamEvent};
+use super::wire::Delta;
 use super::{
     BoxFuture, Capabilities, Choice, Completion, FinishReason, LanguageModel, LmError, LmErrorKind, Request,
 };
@@ -44,6 +46,14 @@ pub struct Script {
     shared: Arc<Shared>,
     model: Arc<str>,
     capabilities: Capabilities,
+    pieces: Option<Pieces>,
+}
+
+/// How a streamed reply is cut.
+#[derive(Clone)]
+enum Pieces {
+    Characters(usize),
+    Function(Arc<dyn Fn(&str) -> Vec<String> + Send + Sync>),
 }
 
 struct Shared {
@@ -138,6 +148,7 @@ impl Script {
             shared: Arc::new(Shared { replies, requests: Mutex::default() }),
             model: Arc::from("script"),
             capabilities: Capabilities::default(),
+            pieces: None,
         }
     }
 
@@ -150,6 +161,38 @@ impl Script {
     /// The same script with other capabilities than the default.
     pub fn with_capabilities(mut self, capabilities: Capabilities) -> Self {
         self.capabilities = capabilities;
+        self
+    }
+
+    /// The same script whose replies, where they are streamed, come in pieces of `characters`; in one piece by default.
+    /// Nothing is cut into pieces of 0.
+    ///
+    /// ```
+    /// use imp::lm::wire::Delta;
+    /// use imp::lm::{LanguageModel, StreamEvent};
+    /// use imp::{Message, Request, Script};
+    ///
+    /// # async fn run() -> Result<(), imp::LmError> {
+    /// let script = Script::new(["Ahoy"]).chunked(3);
+    /// let request = Request::new([Message::user("Hello")]);
+    /// let mut stream = script.stream(&request).await?;
+    /// let first = stream.next().await.transpose()?;
+    /// assert_eq!(first, Some(StreamEvent::Delta(Delta::Text { choice: 0, text: "Aho".into() })));
+    /// # Ok(())
+    /// # }
+    /// # let mut run = std::pin::pin!(run());
+    /// # let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    /// # assert!(matches!(run.as_mut().poll(&mut context), std::task::Poll::Ready(Ok(()))));
+    /// ```
+    pub fn chunked(mut self, characters: usize) -> Self {
+        self.pieces = (characters > 0).then_some(Pieces::Characters(characters));
+        self
+    }
+
+    /// The same script whose replies, where they are streamed, come in the pieces that `cut` makes of a text. Pieces that
+    /// are not the text, put together, are those of a stream that broke off: after them comes an error.
+    pub fn cut(mut self, cut: impl Fn(&str) -> Vec<String> + Send + Sync + 'static) -> Self {
+        self.pieces = Some(Pieces::Function(Arc::new(cut)));
         self
     }
 
@@ -189,12 +232,107 @@ impl LanguageModel for Script {
         Box::pin(async move { self.reply(request) })
     }
 
+    fn stream<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<CompletionStream<'a>, LmError>> {
+        Box::pin(async move {
+            let reply = self.reply(request)?;
+            Ok(match &self.pieces {
+                None => CompletionStream::whole(reply),
+                Some(pieces) => CompletionStream::new(Cut {
+                    whole: CompletionStream::whole(reply),
+                    pieces,
+                    waiting: VecDeque::new(),
+                    broken: false,
+                }),
+            })
+        })
+    }
+
     fn model(&self) -> &str {
         &self.model
     }
 
     fn capabilities(&self) -> Capabilities {
         self.capabilities
+    }
+}
+
+/// A reply whose texts come in pieces.
+struct Cut<'a> {
+    whole: CompletionStream<'a>,
+    pieces: &'a Pieces,
+    waiting: VecDeque<Delta>,
+    /// The pieces were not the whole.
+    broken: bool,
+}
+
+impl Cut<'_> {
+    fn cut(&self, text: &str) -> Vec<String> {
+        match self.pieces {
+            Pieces::Function(cut) => cut(text),
+            Pieces::Characters(count) => {
+                let mut pieces = Vec::new();
+                let mut rest = text;
+                while !rest.is_empty() {
+                    let end = rest.char_indices().nth(*count).map_or(rest.len(), |(at, _)| at);
+                    let (piece, behind) = rest.split_at(end);
+                    pieces.push(piece.to_owned());
+                    rest = behind;
+                }
+                pieces
+            }
+        }
+    }
+
+    async fn step(&mut self) -> Option<Result<StreamEvent, LmError>> {
+        loop {
+            if let Some(delta) = self.waiting.pop_front() {
+                return Some(Ok(StreamEvent::Delta(delta)));
+            }
+            if self.broken {
+                let cut_off = LmError::new(LmErrorKind::CutOff, "the script's stream broke off");
+                self.broken = false;
+                self.whole = CompletionStream::new(Ended);
+                return Some(Err(cut_off));
+            }
+            let delta = match self.whole.next().await? {
+                Ok(StreamEvent::Delta(delta)) => delta,
+                other => return Some(other),
+            };
+            let (Delta::Text { text, .. }
+            | Delta::Reasoning { text, .. }
+            | Delta::ToolCall { arguments: text, .. }) = &delta;
+            let pieces = self.cut(text);
+            self.broken = pieces.concat() != *text;
+            for (at, piece) in pieces.into_iter().enumerate() {
+                let mut part = delta.clone();
+                match &mut part {
+                    Delta::Text { text, .. } | Delta::Reasoning { text, .. } => *text = piece,
+                    Delta::ToolCall { id, name, arguments, .. } => {
+                        *arguments = piece;
+                        if at > 0 {
+                            id.clear();
+                            name.clear();
+                        }
+                    }
+                }
+                self.waiting.push_back(part);
+            }
+        }
+    }
+}
+
+impl CompletionSource for Cut<'_> {
+    fn next(&mut self) -> BoxFuture<'_, Option<Result<StreamEvent, LmError>>> {
+        Box::pin(self.step())
+    }
+}
+
+/// A stream that is over.
+struct Ended;
+
+impl CompletionSource for Ended {
+    fn next(&mut self) -> BoxFuture<'_, Option<Result<StreamEvent, LmError>>> {
+        Box::pin(std::future::ready(None))
     }
 }
 

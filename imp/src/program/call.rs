@@ -8,6 +8,7 @@ use crate::lm::{BoxFuture, Config};
 
 use super::error::Error;
 use super::prediction::Prediction;
+use super::stream::PredictionStream;
 use super::{Overrides, Program};
 
 /// A call that is about to be made: awaited it is sent, and until then it takes settings of its own.
@@ -93,6 +94,14 @@ impl<'c, O: Outputs> Call<'c, O> {
         self
     }
 
+    /// The call as a stream of events, so that the answer can be shown while it is written.
+    pub fn stream(self) -> PredictionStream<'c, O>
+    where
+        O: Send + 'c,
+    {
+        PredictionStream::new(self.program, self.inputs, self.overrides)
+    }
+
     /// Makes the call on this thread and waits for its answer.
     ///
     /// # Errors
@@ -118,6 +127,6 @@ impl<'c, O: Outputs + Send + 'c> IntoFuture for Call<'c, O> {
     type IntoFuture = BoxFuture<'c, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.program.run(self.inputs, self.overrides))
+        Box::pin(self.program.run(self.inputs, self.overrides, None))
     }
 }

@@ -20,6 +20,7 @@ use crate::text::write::FieldWriter;
 use super::Program;
 use super::builder::program_methods;
 use super::call::Call;
+use super::stream::PredictionStream;
 
 /// Outputs with the reasoning that led to them. It derefs to the outputs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -239,6 +240,15 @@ impl<I: Inputs> ChainOfThought<I> {
         I: Sync,
     {
         Call::new(&self.program, inputs)
+    }
+
+    /// The same as a stream of typed events, to show the answer while it is written; it is sent when the first event is
+    /// asked for. Settings of its own: `call(…).retries(2).stream()`.
+    pub fn stream<'c>(&'c self, inputs: &'c I) -> PredictionStream<'c, Reasoned<I::Output>>
+    where
+        I: Inputs<Output: Send + 'c> + Sync,
+    {
+        self.call(inputs).stream()
     }
 
     /// One more demo, with its reasoning.

@@ -10,6 +10,7 @@ mod native;
 pub(crate) mod native_output;
 pub(crate) mod predict;
 pub(crate) mod prediction;
+pub(crate) mod stream;
 pub(crate) mod trace;
 pub(crate) mod two_step;
 
@@ -35,6 +36,7 @@ use learn::{Learner, Lesson, Outcome, Start};
 use native::Native;
 use native_output::{Natives, Reduced, with_effort};
 use prediction::{Exchange, Prediction};
+use stream::{Item, Sink};
 
 /// A completion that is to differ from its siblings needs some heat; below this it is raised (Imp §13.5).
 const LEAST_HEAT_FOR_SEVERAL: f64 = 0.15;
@@ -76,6 +78,20 @@ struct Asked<'p> {
     natives: Natives,
     reduced: Option<&'p Reduced>,
     native: Option<&'p Native>,
+}
+
+impl Asked<'_> {
+    /// The places of the outputs that the model is asked for in the whole signature.
+    fn places(&self) -> Vec<usize> {
+        let base = match self.native {
+            Some(native) => native.places(self.whole),
+            None => (0..self.whole.outputs.len()).collect::<Vec<_>>(),
+        };
+        match self.reduced {
+            Some(reduced) => reduced.kept().filter_map(|at| base.get(at).copied()).collect(),
+            None => base,
+        }
+    }
 }
 
 impl fmt::Debug for Program {
@@ -268,10 +284,13 @@ impl Program {
 
     /// A whole call: the adapter's request, its retries, and the fallback's one request; or, once the program has
     /// learnt that the fallback is what the model keeps to, the fallback's request, the adapter's and its retries.
-    pub(crate) async fn run<O: Outputs>(
-        &self,
+    ///
+    /// With a `sink` the model is asked to stream, and once anything was shown nothing is asked again.
+    pub(crate) async fn run<'p, O: Outputs>(
+        &'p self,
         inputs: &(dyn Record + Sync),
         overrides: Overrides,
+        sink: Option<Arc<Sink<'p>>>,
     ) -> Result<Prediction<O>, Error> {
         let spec = self.spec.as_ref().map_err(|error| Error::signature(error.clone()))?;
         let mut config = heated(overrides.config.or(self.config.clone()));
@@ -281,7 +300,8 @@ impl Program {
         }
         let salvage = overrides.salvage.unwrap_or(self.salvage);
         let capabilities = self.lm.capabilities();
-        let turn = Turn { asked, inputs, config, capabilities, salvage, user_name: overrides.user_name };
+        let turn =
+            Turn { asked, inputs, config, capabilities, salvage, user_name: overrides.user_name, sink };
         let mut usage = Usage::default();
 
         let main = asked.main.adapter.name();
@@ -316,7 +336,7 @@ impl Program {
                         None => prediction,
                     });
                 }
-                Err(failed) if left == 0 => break failed,
+                Err(failed) if left == 0 || turn.is_visible() => break failed,
                 Err(failed) => {
                     left -= 1;
                     // The original messages and the latest error; never a growing transcript.
@@ -328,7 +348,7 @@ impl Program {
         };
 
         // What the call started with has been asked.
-        let fallback = fallback.filter(|_| started.is_none());
+        let fallback = fallback.filter(|_| started.is_none() && !turn.is_visible());
         let Some(fallback) = fallback else { return Err(failed.into_error(usage)) };
         trace::falls_back(main, fallback.adapter.name(), &failed.error);
         let second = turn.request(fallback).map_err(Error::format)?;
@@ -354,10 +374,10 @@ impl Program {
     }
 
     /// The request of a call that starts with its fallback.
-    async fn begin<O: Outputs>(
-        &self,
-        turn: &Turn<'_>,
-        fallback: &Formatter,
+    async fn begin<'p, O: Outputs>(
+        &'p self,
+        turn: &Turn<'_, 'p>,
+        fallback: &'p Formatter,
         usage: &mut Usage,
     ) -> Result<Begun<O>, Error> {
         let (adapter, chosen) = (fallback.adapter.name(), turn.asked.main.adapter.name());
@@ -366,12 +386,16 @@ impl Program {
         trace::starts(adapter, chosen);
         match self.attempt::<O>(turn, fallback, request, usage).await {
             Ok(Ok(prediction)) => Ok(Begun::Read(prediction.started_by(adapter, true))),
+            Ok(Err(unread)) if turn.is_visible() => Err(unread.into_error(*usage)),
             Ok(Err(unread)) => {
                 trace::falls_back(adapter, chosen, &unread.error);
                 Ok(Begun::Unread)
             }
             // What the provider does not take in this form it may take in the other.
-            Err(error) if error.as_model().is_some_and(|error| is_of_the_form(error.kind())) => {
+            Err(error)
+                if !turn.is_visible()
+                    && error.as_model().is_some_and(|error| is_of_the_form(error.kind())) =>
+            {
                 Ok(Begun::Unread)
             }
             Err(error) => Err(error),
@@ -380,17 +404,30 @@ impl Program {
 
     /// One request and the reading of its reply. The outer error is final; the inner one says that the
     /// reply could not be read.
-    async fn attempt<O: Outputs>(
-        &self,
-        turn: &Turn<'_>,
-        formatter: &Formatter,
+    async fn attempt<'p, O: Outputs>(
+        &'p self,
+        turn: &Turn<'_, 'p>,
+        formatter: &'p Formatter,
         request: Request,
         usage: &mut Usage,
     ) -> Result<Result<Prediction<O>, Unread>, Error> {
         let Turn { asked, salvage, .. } = turn;
         let adapter = &*formatter.adapter;
         let wanted = request.config.n.unwrap_or(1).max(1) as usize;
-        let completion = match self.lm.complete(&request).await {
+        let completion = match &turn.sink {
+            None => self.lm.complete(&request).await,
+            Some(sink) => {
+                sink.give(Item::Request {
+                    adapter,
+                    asked: asked.spec,
+                    whole: asked.whole,
+                    places: asked.places(),
+                })
+                .await;
+                sink.ask(&*self.lm, &request).await
+            }
+        };
+        let completion = match completion {
             Ok(completion) => completion,
             Err(error) => return Err(Error::model(error, request.messages, *usage)),
         };
@@ -442,16 +479,21 @@ impl Program {
 }
 
 /// One call: what is asked for, and with which settings.
-struct Turn<'t> {
-    asked: Asked<'t>,
+struct Turn<'t, 'p> {
+    asked: Asked<'p>,
     inputs: &'t (dyn Record + Sync),
     config: Config,
     capabilities: Capabilities,
     salvage: bool,
     user_name: Option<String>,
+    sink: Option<Arc<Sink<'p>>>,
 }
 
-impl Turn<'_> {
+impl Turn<'_, '_> {
+    fn is_visible(&self) -> bool {
+        self.sink.as_ref().is_some_and(|sink| sink.is_visible())
+    }
+
     fn request(&self, formatter: &Formatter) -> Result<Request, FormatError> {
         let Turn { asked, config, .. } = self;
         let inputs = WithDefaults(self.inputs);

@@ -70,6 +70,11 @@ impl Native {
         Some(Native { spec: formatted, options, inputs, tools, calls })
     }
 
+    /// The places of the outputs that are formatted in the whole signature.
+    pub(super) fn places(&self, whole: &SignatureSpec) -> Vec<usize> {
+        (0..whole.outputs.len()).filter(|at| *at != self.calls).collect()
+    }
+
     /// The inputs that are formatted.
     pub(super) fn inputs<'r>(&self, inputs: &'r dyn Record) -> impl Record + use<'r> {
         Kept { record: inputs, places: self.inputs.clone() }

@@ -198,6 +198,12 @@ impl Reduced {
         Some(Reduced { spec, places, options, main: anew(main), fallback: fallback.map(anew) })
     }
 
+    /// The places of the outputs that are left.
+    pub(super) fn kept(&self) -> impl Iterator<Item = usize> {
+        let asked = |(at, place): (usize, &Place)| matches!(place, Place::Asked(_)).then_some(at);
+        self.places.iter().enumerate().filter_map(asked)
+    }
+
     /// What stands beside a choice's text.
     pub(super) fn beside<'b>(&'b self, whole: &'b SignatureSpec, choice: &'b Choice) -> Beside<'b> {
         Beside::new(whole, &self.places, choice.reasoning.as_deref(), &choice.citations)

@@ -14,6 +14,7 @@ use crate::spec::SignatureSpec;
 use super::Program;
 use super::builder::program_methods;
 use super::call::Call;
+use super::stream::PredictionStream;
 
 /// A typed call to a language model: format, ask, read.
 ///
@@ -116,6 +117,15 @@ impl<I: Inputs> Predict<I> {
         I: Sync,
     {
         Call::new(&self.program, inputs)
+    }
+
+    /// The same as a stream of typed events, to show the answer while it is written; it is sent when the first event is
+    /// asked for. Settings of its own: `call(…).retries(2).stream()`.
+    pub fn stream<'c>(&'c self, inputs: &'c I) -> PredictionStream<'c, I::Output>
+    where
+        I: Inputs<Output: Send + 'c> + Sync,
+    {
+        self.call(inputs).stream()
     }
 
     /// One more demo of which every field is known.

@@ -5,6 +5,7 @@ use std::ops::{Deref, DerefMut};
 
 use crate::adapter::read::HowRead;
 use crate::citations::Citation;
+use crate::error::ParseError;
 use crate::lm::{Completion, FinishReason, Usage};
 use crate::message::Message;
 use crate::reply::Reply;
@@ -55,6 +56,11 @@ impl<O> Prediction<O> {
         self.exchange.started = adapter;
         self.exchange.learnt = learnt;
         self
+    }
+
+    /// The error of a reply that was read, and is refused all the same.
+    pub(crate) fn refused(self, error: ParseError) -> Error {
+        Error::parse(error, 0, self.exchange.messages, self.exchange.completion, self.exchange.usage)
     }
 
     /// Whether no completion was salvaged.

@@ -241,7 +241,7 @@ impl<I: Inputs> TwoStep<I> {
         let mut predictions = Vec::new();
         for (at, choice) in completion.choices.iter().take(asked(request)).enumerate() {
             let answer = Answer(choice.text.as_deref().unwrap_or_default());
-            match self.extraction.run::<I::Output>(&answer, Overrides::default()).await {
+            match self.extraction.run::<I::Output>(&answer, Overrides::default(), None).await {
                 Ok(prediction) => {
                     *usage += *prediction.usage();
                     predictions.push(prediction);
