@@ -554,6 +554,18 @@ impl<'a> Expansion<'a> {
     ///     fn read_partial(reader: &mut FieldReader<'_>) -> RoutePartial {
     ///         RoutePartial { team: Out::<Team>::read_some(reader, 0), … }
     ///     }
+    ///
+    ///     fn read_field(reader: &mut FieldReader<'_>, index: usize, partial: &mut RoutePartial) -> bool {
+    ///         match index { 0 => Out::<Team>::read_one(reader, 0, &mut partial.team), … _ => false }
+    ///     }
+    ///
+    ///     fn field(&self, index: usize) -> Option<&dyn Any> where Self: 'static {
+    ///         match index { 0 => Out::<Team>::any(&self.team), … _ => None }
+    ///     }
+    ///
+    ///     fn partial_field(partial: &RoutePartial, index: usize) -> Option<&dyn Any> where Self: 'static {
+    ///         match index { 0 => Out::<Team>::any_some(&partial.team), … _ => None }
+    ///     }
     /// }
     ///
     /// impl OutputSignature for Route { /* as `Signature::spec` */ }
@@ -572,15 +584,37 @@ impl<'a> Expansion<'a> {
             let (ident, operations) = (field.ident, self.operations(field));
             quote!(#ident: #operations::read_some(__reader, #index))
         });
+        let read_one = self.each(|index, field| {
+            let (ident, operations) = (field.ident, self.operations(field));
+            quote!(#index => #operations::read_one(__reader, #index, &mut __partial.#ident))
+        });
+        let value = self.each(|index, field| {
+            let (ident, operations) = (field.ident, self.operations(field));
+            quote!(#index => #operations::any_some(&__partial.#ident))
+        });
+        let own = self.each(|index, field| {
+            let (ident, operations) = (field.ident, self.operations(field));
+            quote!(#index => #operations::any(&self.#ident))
+        });
         let whole = self.whole();
         self.output_impls(
             // Every field is read before the first that is missing ends it: all are reported.
             &quote!(let __all = #partial #turbofish { #(#read),* }; #whole),
             &quote!(#partial #turbofish { #(#read_some),* }),
+            &quote!(match __index { #(#read_one,)* _ => false }),
+            &quote!(match __index { #(#own,)* _ => ::core::option::Option::None }),
+            &quote!(match __index { #(#value,)* _ => ::core::option::Option::None }),
         )
     }
 
-    pub(crate) fn output_impls(&self, read: &TokenStream, read_partial: &TokenStream) -> TokenStream {
+    pub(crate) fn output_impls(
+        &self,
+        read: &TokenStream,
+        read_partial: &TokenStream,
+        read_field: &TokenStream,
+        own_field: &TokenStream,
+        partial_field: &TokenStream,
+    ) -> TokenStream {
         let (ident, partial) = (&self.record.original.ident, &self.partial);
         let (_, ty_generics, _) = self.record.original.generics.split_for_impl();
         let none = TokenStream::new();
@@ -595,6 +629,31 @@ impl<'a> Expansion<'a> {
                 fn read(__reader: &mut __imp::FieldReader<'_>) -> ::core::option::Option<Self> { #read }
 
                 fn read_partial(__reader: &mut __imp::FieldReader<'_>) -> #partial #ty_generics { #read_partial }
+
+                fn read_field(
+                    __reader: &mut __imp::FieldReader<'_>,
+                    __index: ::core::primitive::usize,
+                    __partial: &mut #partial #ty_generics,
+                ) -> ::core::primitive::bool {
+                    #read_field
+                }
+
+                fn field(&self, __index: ::core::primitive::usize) -> ::core::option::Option<&dyn __imp::Any>
+                where
+                    Self: 'static,
+                {
+                    #own_field
+                }
+
+                fn partial_field(
+                    __partial: &#partial #ty_generics,
+                    __index: ::core::primitive::usize,
+                ) -> ::core::option::Option<&dyn __imp::Any>
+                where
+                    Self: 'static,
+                {
+                    #partial_field
+                }
             }
 
             #[automatically_derived]

@@ -32,7 +32,8 @@ pub(crate) fn expand(record: &Record<'_>) -> TokenStream {
         if record.is_input() {
             all.inputs()
         } else {
-            all.output_impls(&quote!(::core::option::Option::None), &quote!(#partial { #field }))
+            let none = quote!(::core::option::Option::None);
+            all.output_impls(&none, &quote!(#partial { #field }), &quote!(false), &none, &none)
         },
     ];
     all.wrap(&structs, &parts)

@@ -1,5 +1,6 @@
 //! What the derive's expansion names. No stability promise: `imp-derive` is pinned.
 
+pub use std::any::Any;
 use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
@@ -216,6 +217,25 @@ impl<T: OutputType> Out<T> {
     pub fn read_some(reader: &mut FieldReader<'_>, index: usize) -> Option<T> {
         reader.partial(index)
     }
+
+    pub fn read_one(reader: &mut FieldReader<'_>, index: usize, field: &mut Option<T>) -> bool {
+        *field = reader.partial(index);
+        field.is_some()
+    }
+
+    pub fn any(field: &T) -> Option<&dyn Any>
+    where
+        T: 'static,
+    {
+        Some(field)
+    }
+
+    pub fn any_some(field: &Option<T>) -> Option<&dyn Any>
+    where
+        T: 'static,
+    {
+        field.as_ref().map(|value| value as &dyn Any)
+    }
 }
 
 /// What [`In`] and [`Out`] do for a type that is none.
@@ -246,6 +266,18 @@ pub trait Unusable<T> {
     }
 
     fn read_some(reader: &mut FieldReader<'_>, index: usize) -> Option<T> {
+        None
+    }
+
+    fn read_one(reader: &mut FieldReader<'_>, index: usize, field: &mut Option<T>) -> bool {
+        false
+    }
+
+    fn any(field: &T) -> Option<&dyn Any> {
+        None
+    }
+
+    fn any_some(field: &Option<T>) -> Option<&dyn Any> {
         None
     }
 }

@@ -107,11 +107,12 @@ pub use adapter::json::Json;
 pub use adapter::options::{AgentLine, FormatOptions, Missing, OutputForm};
 pub use adapter::read::{Ending, HowRead, RawReply, Read, Syntax, read_with};
 pub use adapter::record::{
-    Describe, FieldReader, InputType, Inputs, OutputSignature, OutputType, Outputs, PartOf, Record, Section,
-    Signature,
+    Describe, FieldReader, InputType, Inputs, OutputFields, OutputSignature, OutputType, Outputs, PartOf,
+    Record, Section, Signature,
 };
 pub use adapter::renderer::{NoteContext, OutputContext, SectionContext, SystemContext, ToolResultContext};
 pub use adapter::single_field::SingleField;
+pub use adapter::stream_reader::{FieldId, ReadEvent, StreamReader};
 pub use adapter::two_step::TwoStepPrompt;
 pub use adapter::typed::read_reply;
 pub use adapter::xml::Xml;

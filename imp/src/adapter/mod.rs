@@ -26,6 +26,7 @@ pub(crate) mod salvage;
 pub(crate) mod schema_text;
 pub(crate) mod single_field;
 pub(crate) mod step;
+pub(crate) mod stream_reader;
 pub(crate) mod turn;
 pub(crate) mod two_step;
 pub(crate) mod typed;

@@ -1,5 +1,6 @@
 //! The traits by which values of structs cross the border: what `#[derive(Signature)]` implements.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -102,6 +103,45 @@ pub trait Outputs: Record + Sized {
 
     /// Reads the fields that are there and right.
     fn read_partial(reader: &mut FieldReader<'_>) -> Self::Partial;
+
+    /// Reads the field at `index` into its place in `partial`, and says whether it is there and right: how the companion
+    /// grows while a reply is written.
+    fn read_field(reader: &mut FieldReader<'_>, index: usize, partial: &mut Self::Partial) -> bool;
+
+    /// The field at `index`. What has no Rust type of its own for its fields has none here, which is the default.
+    fn field(&self, index: usize) -> Option<&dyn Any>
+    where
+        Self: 'static,
+    {
+        let _ = index;
+        None
+    }
+
+    /// The field at `index` of the companion, if it has a value; as for [`field`](Self::field).
+    fn partial_field(partial: &Self::Partial, index: usize) -> Option<&dyn Any>
+    where
+        Self: 'static,
+    {
+        let _ = (partial, index);
+        None
+    }
+}
+
+/// Outputs that the fields of the struct `S` are among: what a [`Field`](crate::Field) handle must be of, to name an
+/// output of a reply.
+#[diagnostic::on_unimplemented(
+    message = "this field handle is of `{S}`, and the outputs are `{Self}`",
+    label = "a handle of another struct",
+    note = "use the handles of the struct that the reply is read as: `{Self}::FIELDS`"
+)]
+pub trait OutputFields<S: ?Sized>: Outputs {
+    /// How many outputs stand before the struct's own.
+    const BEFORE: usize;
+}
+
+#[diagnostic::do_not_recommend]
+impl<O: OutputSignature> OutputFields<O> for O {
+    const BEFORE: usize = 0;
 }
 
 /// What a derived struct says of itself.
@@ -301,6 +341,8 @@ fn is_null(source: &Source<'_>) -> bool {
 pub struct FieldReader<'r> {
     spec: &'r SignatureSpec,
     sections: &'r [Section<'r>],
+    /// The output of the first of the sections.
+    first: usize,
     options: ReadOptions,
     /// Added to every index: the outputs of an inner struct stand behind those of the outer one.
     base: usize,
@@ -310,7 +352,21 @@ pub struct FieldReader<'r> {
 
 impl<'r> FieldReader<'r> {
     pub(crate) fn new(spec: &'r SignatureSpec, sections: &'r [Section<'r>], options: ReadOptions) -> Self {
-        FieldReader { spec, sections, options, base: 0, failures: Vec::new(), missing: Vec::new() }
+        FieldReader { spec, sections, first: 0, options, base: 0, failures: Vec::new(), missing: Vec::new() }
+    }
+
+    /// A reader of the one output at `index`.
+    pub(crate) fn one(
+        spec: &'r SignatureSpec,
+        index: usize,
+        section: &'r Section<'r>,
+        options: ReadOptions,
+    ) -> Self {
+        FieldReader { first: index, ..FieldReader::new(spec, std::slice::from_ref(section), options) }
+    }
+
+    fn section(&self, index: usize) -> Option<&'r Section<'r>> {
+        self.sections.get(index.checked_sub(self.first)?)
     }
 
     /// Reads with `read` a struct whose fields stand behind the first `count` of this one.
@@ -356,7 +412,7 @@ impl<'r> FieldReader<'r> {
     fn place(&self, index: usize) -> Option<(&'r FieldSpec, Option<&'r Source<'r>>)> {
         let index = self.base + index;
         let field = self.spec.outputs.get(index)?;
-        let section = self.sections.get(index);
+        let section = self.section(index);
         Some((field, section.and_then(|section| section.given(self.options.dialect, field))))
     }
 
@@ -373,7 +429,7 @@ impl<'r> FieldReader<'r> {
     // Not generic, so that it is compiled once.
     fn fail(&mut self, index: usize, error: ReadError) {
         let index = self.base + index;
-        let (Some(field), Some(section)) = (self.spec.outputs.get(index), self.sections.get(index)) else {
+        let (Some(field), Some(section)) = (self.spec.outputs.get(index), self.section(index)) else {
             return;
         };
         let text = section.source.as_ref().map_or("", Source::text);
@@ -454,6 +510,15 @@ impl Outputs for Fields {
             }
         }
         fields
+    }
+
+    fn read_field(reader: &mut FieldReader<'_>, index: usize, partial: &mut Self) -> bool {
+        let Some((field, Some(source))) = reader.place(index) else { return false };
+        let read = read::read_value(source, &field.tree, field.checks.as_deref(), reader.options);
+        read.is_ok_and(|value| {
+            partial.insert(field.name.clone(), value);
+            true
+        })
     }
 }
 

@@ -1,13 +1,17 @@
 //! The program that lets the model reason before it answers.
 
+use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use crate::adapter::demo::Demo;
-use crate::adapter::record::{FieldReader, Inputs, Outputs, Record, Signature};
+use crate::adapter::record::{
+    FieldReader, Inputs, OutputFields, OutputSignature, Outputs, Record, Signature,
+};
 use crate::error::{SpecError, WriteError};
+use crate::field::Field;
 use crate::fields::Fields;
 use crate::lm::LanguageModel;
 use crate::spec::{FieldSpec, SignatureSpec};
@@ -67,6 +71,49 @@ impl<O: Outputs> Outputs for Reasoned<O> {
             outputs: reader.after(1, O::read_partial),
         }
     }
+
+    fn read_field(reader: &mut FieldReader<'_>, index: usize, partial: &mut Self::Partial) -> bool {
+        let Some(index) = index.checked_sub(1) else {
+            let reasoning = reader.partial(0);
+            let is_read = reasoning.is_some();
+            partial.reasoning = reasoning.unwrap_or_default();
+            return is_read;
+        };
+        reader.after(1, |reader| O::read_field(reader, index, &mut partial.outputs))
+    }
+
+    fn field(&self, index: usize) -> Option<&dyn Any>
+    where
+        Self: 'static,
+    {
+        match index.checked_sub(1) {
+            None => Some(&self.reasoning),
+            Some(index) => self.outputs.field(index),
+        }
+    }
+
+    fn partial_field(partial: &Self::Partial, index: usize) -> Option<&dyn Any>
+    where
+        Self: 'static,
+    {
+        match index.checked_sub(1) {
+            None => Some(&partial.reasoning),
+            Some(index) => O::partial_field(&partial.outputs, index),
+        }
+    }
+}
+
+impl<O> Reasoned<O> {
+    /// The handle of the reasoning, beside those of the outputs' own struct.
+    pub const REASONING: Field<Reasoned<O>, String> = Field::__new(0, "reasoning");
+}
+
+impl<O: Outputs> OutputFields<Reasoned<O>> for Reasoned<O> {
+    const BEFORE: usize = 0;
+}
+
+impl<O: OutputSignature> OutputFields<O> for Reasoned<O> {
+    const BEFORE: usize = 1;
 }
 
 /// The outputs of a demo whose reasoning is missing.
