@@ -2,6 +2,8 @@
 
 use imp::{Adapter, Certain, Chat, Dialect, Fields, SignatureSpec, Value, read_with};
 use imp_tests::generate::{Rng, hostile, text};
+use imp_tests::plain::data;
+use serde_json::Value as Json;
 
 /// What was said of each output: its text, and whether it was closed.
 type Said = Vec<(String, bool)>;
@@ -67,13 +69,14 @@ fn reply(rng: &mut Rng) -> String {
         if rng.once_in(12) {
             continue;
         }
-        out.push_str(&match rng.below(12) {
+        let marker = match rng.below(12) {
             0 => format!("[[ ## out_{at} ## ]] "),
             1 => format!("\\[[ ## out_{at} ## ]]\n"),
             2 => format!("**[[ ## out_{at} ## ]]**\n"),
             3 => format!("[[ ## out_{at} ## ]]\r\n"),
             _ => format!("[[ ## out_{at} ## ]]\n"),
-        });
+        };
+        out.push_str(&marker);
         out.push_str(&text(rng));
         for _ in 0..rng.below(3) {
             out.push_str(&hostile(rng));
@@ -159,4 +162,36 @@ fn text_comes_before_the_reply_ends() {
         assert_eq!(texts.collect::<String>(), expected, "{front:?}");
         assert_eq!(certain.contains(&Certain::Closed { output: 0 }), closed, "{front:?}");
     }
+}
+
+/// DSPy's own streams: the pieces of an output, joined, are its section as `parse` cuts it.
+#[test]
+fn the_sections_of_dspys_streams_come_whole() {
+    let corpus = include_str!("../conformance/dspy-3.4.0/stream.json");
+    let corpus: Json = serde_json::from_str(corpus).unwrap();
+    let mut count = 0;
+    for case in corpus["cases"].as_array().unwrap() {
+        let Some(sections) = case["expected"]["raw_sections"].as_array() else { continue };
+        let chunks = case["chunks"].as_array().unwrap().iter().filter_map(Json::as_str);
+        let mut reply = String::new();
+        let mut ends = Vec::new();
+        for chunk in chunks {
+            reply.push_str(chunk);
+            ends.push(reply.len());
+        }
+        let spec = data(&case["signature"]);
+        let chat = Chat::new().dialect(Dialect::Dspy);
+        let mut all = cuts(&reply, &mut Rng::new(0), true);
+        all.push(ends);
+        for ends in all {
+            let said = stream(&chat, &spec, &reply, &ends);
+            for section in sections {
+                let at = spec.outputs().position(|field| section[0] == field.name()).unwrap();
+                let (text, closed) = &said[at];
+                assert_eq!(closed.then_some(text.as_str()), section[1].as_str(), "{}", case["id"]);
+            }
+        }
+        count += 1;
+    }
+    assert_eq!(count, 47);
 }

@@ -205,8 +205,8 @@ impl Scanner {
             State::Tag(start) => {
                 let tag = front.get(start..at + c.len_utf8()).unwrap_or_default();
                 let is_front = self.part == Part::Front;
-                let found = self.think.iter().map(|name| (*name, tag_of(tag, name, !is_front)));
-                match found.filter(|(_, found)| *found != Tag::None).next_back() {
+                let mut found = self.think.iter().map(|name| (*name, tag_of(tag, name, !is_front)));
+                match found.rfind(|(_, found)| *found != Tag::None) {
                     Some((_, Tag::Front)) => return,
                     Some((name, _)) => {
                         let before = front.get(self.base..start).unwrap_or_default();
