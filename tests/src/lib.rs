@@ -4,6 +4,8 @@
 pub mod cases;
 pub mod conformance;
 pub mod differential;
+pub mod fronts;
+pub mod fuzz;
 pub mod generate;
 pub mod golden;
 pub mod loops;

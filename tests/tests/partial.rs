@@ -1,6 +1,7 @@
 //! Replies that are still being written: what is said of the front of one stays true, whatever comes behind it.
 
 use imp::{Adapter as _, Chat, Dialect, Fields, Json, Missing, Signature, SignatureSpec, Value};
+use imp_tests::fronts::{are_front, has_twins, is_front};
 use imp_tests::generate::{Described, Rng, Types, hostile, noise};
 use imp_tests::plain::{data, json};
 use schemars::JsonSchema;
@@ -58,37 +59,6 @@ impl Reader {
             }
         }
     }
-}
-
-/// Whether `front` is the front of `whole`: equal up to its end, where a text, a list or a map may be shorter. With
-/// `waits` a text may be so anywhere: the end of one may have to wait for that of the reply.
-fn is_front(front: &Value, whole: &Value, last: bool, waits: bool) -> bool {
-    match (front, whole) {
-        (Value::String(front), Value::String(whole)) => {
-            front == whole || ((last || waits) && whole.starts_with(front.as_str()))
-        }
-        (Value::List(front), Value::List(whole)) => {
-            let open = |at| last && at + 1 == front.len();
-            (front.len() == whole.len() || (last && front.len() < whole.len()))
-                && front.iter().zip(whole).enumerate().all(|(at, (a, b))| is_front(a, b, open(at), waits))
-        }
-        (Value::Map(front), Value::Map(whole)) => {
-            let open = |at| last && at + 1 == front.len();
-            (front.len() == whole.len() || (last && front.len() < whole.len()))
-                && front
-                    .iter()
-                    .zip(whole.iter())
-                    .enumerate()
-                    .all(|(at, ((key, a), (same, b)))| key == same && is_front(a, b, open(at), waits))
-        }
-        (Value::Float(a), Value::Float(b)) => a.to_bits() == b.to_bits(),
-        (front, whole) => front == whole,
-    }
-}
-
-/// The same for the fields of a reply, whose order is the signature's.
-fn are_front(front: &Fields, whole: &Fields, waits: bool) -> bool {
-    front.iter().all(|(name, value)| whole.get(name).is_some_and(|whole| is_front(value, whole, true, waits)))
 }
 
 /// The fronts of a text, and the text.
@@ -252,19 +222,6 @@ fn every_front_of_a_json_reply() {
 }
 
 const SEEDS: u64 = 60;
-
-/// Whether two keys of a map are one where the white space at their end is cut off: of two equal keys the last
-/// counts, which no front can know.
-fn has_twins(value: &Value) -> bool {
-    match value {
-        Value::List(items) => items.iter().any(has_twins),
-        Value::Map(map) => {
-            let keys: std::collections::BTreeSet<_> = map.keys().map(str::trim_end).collect();
-            keys.len() < map.len() || map.iter().any(|(_, value)| has_twins(value))
-        }
-        _ => false,
-    }
-}
 
 /// A reply with some of what a model may do to JSON.
 fn with_slips(rng: &mut Rng, reply: &str) -> String {

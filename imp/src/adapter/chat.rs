@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::adapter::incremental::{self, Incremental};
 use crate::adapter::json::Json;
 use crate::adapter::options::FormatOptions;
 use crate::adapter::read::Syntax;
@@ -140,6 +141,10 @@ impl Adapter for Chat {
 
     fn syntax(&self) -> Syntax {
         Syntax::Markers
+    }
+
+    fn incremental(&self, spec: &SignatureSpec) -> Option<Box<dyn Incremental>> {
+        Some(Box::new(incremental::chat::Scanner::new(self.clone(), spec)))
     }
 
     fn sections<'r>(&self, spec: &SignatureSpec, reply: &'r str) -> Result<Vec<Section<'r>>, ParseError> {

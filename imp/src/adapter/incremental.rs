@@ -1,5 +1,8 @@
 //! Reading a reply while it is written: what is certain of each output so far.
 
+pub(crate) mod chat;
+mod ending;
+
 use std::fmt;
 
 use crate::adapter::record::Section;

@@ -248,6 +248,23 @@ pub(crate) fn read_beside<O: Outputs, A: Adapter + ?Sized>(
     Ok(Read { outputs, how, reasoning: peeled.reasoning })
 }
 
+/// The text of a reply that the exact reading reads, the one that the lenient reading reads, and where both begin; `None`
+/// if there is nothing but reasoning.
+pub(crate) fn answer<'r, A: Adapter + ?Sized>(
+    adapter: &A,
+    spec: &SignatureSpec,
+    whole: &'r str,
+) -> Option<(&'r str, &'r str, usize)> {
+    let syntax = adapter.syntax();
+    let peeled = peel(syntax, spec, whole);
+    if peeled.unclosed && syntax != Syntax::Other {
+        return None;
+    }
+    let inside = whole.get(peeled.from..peeled.to)?;
+    let text = if syntax == Syntax::Markers { without_end(adapter, inside).0 } else { inside };
+    Some((text, inside, peeled.from))
+}
+
 /// A reply without what is around it.
 struct Peeled {
     from: usize,

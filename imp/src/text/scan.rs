@@ -20,7 +20,7 @@ pub(crate) enum Lines {
 }
 
 impl Lines {
-    fn ends_at(self, c: char) -> bool {
+    pub(crate) fn ends_at(self, c: char) -> bool {
         match c {
             '\n' | '\r' => true,
             '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}' => {
@@ -58,7 +58,8 @@ pub(crate) fn markers(text: &str, lines: Lines) -> impl Iterator<Item = Marker<'
     memmem::find_iter(text.as_bytes(), OPEN.as_bytes()).filter_map(move |at| marker_at(text, at, lines))
 }
 
-fn marker_at(text: &str, at: usize, lines: Lines) -> Option<Marker<'_>> {
+/// The marker line whose marker begins at `at`.
+pub(crate) fn marker_at(text: &str, at: usize, lines: Lines) -> Option<Marker<'_>> {
     // Back over blanks to the line's start; anything else before the opener makes it ordinary text.
     let before = text.get(..at)?;
     let mut line = at;
@@ -71,7 +72,7 @@ fn marker_at(text: &str, at: usize, lines: Lines) -> Option<Marker<'_>> {
         }
         line = place;
     }
-    let rest = text.get(at + OPEN.len()..)?;
+    let rest = text.get(at..)?.strip_prefix(OPEN)?;
     let word = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
     if word == 0 || !rest.get(word..)?.starts_with(CLOSE) {
         return None;

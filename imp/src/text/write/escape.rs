@@ -100,6 +100,14 @@ pub(crate) fn unescape_markers(text: &str) -> Cow<'_, str> {
     out.into()
 }
 
+/// Whether the run of `count` brackets at `at` is one from which [`unescape_markers`] takes a backslash, as far as the
+/// text goes.
+pub(crate) fn is_escaped_opening(text: &str, at: usize, count: usize) -> bool {
+    count <= 2
+        && text.get(..at).is_some_and(|before| before.ends_with('\\'))
+        && marker_at(text, at, count).is_some()
+}
+
 /// How much of the front of a text [`unescape_markers`] reads as it will with any text behind it: what is in
 /// front of backslashes that may yet stand before a marker.
 pub(crate) fn certain_unescaped(text: &str) -> usize {

@@ -19,7 +19,9 @@ use crate::message::Part;
 use crate::types::{Checks, Kind, TypeTree};
 use crate::value::Value;
 
-pub(crate) use escape::{certain_unescaped, escape_markers, has_markers, unescape_markers};
+pub(crate) use escape::{
+    certain_unescaped, escape_markers, has_markers, is_escaped_opening, unescape_markers,
+};
 pub(crate) use json::{JsonWriter, Layout};
 pub(crate) use value::to_value;
 
