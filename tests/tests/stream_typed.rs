@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex};
 use imp::lm::wire::Delta;
 use imp::lm::{BoxFuture, CompletionSource, CompletionStream, ScriptReply, StreamEvent, block_on};
 use imp::{
-    Adapter, Certain, ChainOfThought, Chat, Choice, Completion, Ending, Error, ErrorKind, Fields, Incremental,
-    LanguageModel, LmError, LmErrorKind, ParseError, Predict, Prediction, PredictionEvent, ReadEvent, Reasoned,
-    Request, Script, Section, Signature, SignatureSpec, StreamReader, Tool, ToolCall, ToolCalls,
+    Adapter, Certain, ChainOfThought, Chat, Choice, Completion, Ending, Error, ErrorKind, Fields,
+    Incremental, LanguageModel, LmError, LmErrorKind, ParseError, Predict, Prediction, PredictionEvent,
+    ReadEvent, Reasoned, Request, Script, Section, Signature, SignatureSpec, StreamReader, Tool, ToolCall,
+    ToolCalls,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -77,8 +78,10 @@ struct Rescan {
 impl Rescan {
     fn look(&mut self, front: &str, ended: bool, certain: &mut Vec<Certain>) {
         let Ok(sections) = self.chat.sections(&self.spec, front) else { return };
-        let last = sections.iter().filter(|section| section.source.is_some()).map(|section| section.start).max();
-        let mut given: Vec<_> = sections.iter().enumerate().filter(|(_, section)| section.source.is_some()).collect();
+        let last =
+            sections.iter().filter(|section| section.source.is_some()).map(|section| section.start).max();
+        let mut given: Vec<_> =
+            sections.iter().enumerate().filter(|(_, section)| section.source.is_some()).collect();
         given.sort_by_key(|(_, section)| section.start);
         for (output, section) in given {
             let whole = section.source.as_ref().unwrap().text();
@@ -86,7 +89,10 @@ impl Rescan {
             // Behind the last output stands a marker of another name, or nothing yet.
             let open = Some(section.start) == last && !ended && !behind.contains("\n[[ ## completed ## ]]");
             let end = match open {
-                true => whole.find("[[").or_else(|| whole.rfind('[').filter(|at| at + 1 == whole.len())).unwrap_or(whole.len()),
+                true => whole
+                    .find("[[")
+                    .or_else(|| whole.rfind('[').filter(|at| at + 1 == whole.len()))
+                    .unwrap_or(whole.len()),
                 false => whole.len(),
             };
             let text = whole.get(..end).unwrap().trim_end();
@@ -191,7 +197,10 @@ fn every_cut_gives_what_the_call_gives() {
         fields.sort();
         assert_eq!(fields, ["note", "reply", "team"]);
         assert_eq!(format!("{done:?}"), format!("{whole:?}"));
-        assert_eq!((done.messages(), done.completion(), done.how_read()), (whole.messages(), whole.completion(), whole.how_read()));
+        assert_eq!(
+            (done.messages(), done.completion(), done.how_read()),
+            (whole.messages(), whole.completion(), whole.how_read())
+        );
         assert_eq!(script.requests().len(), 1);
     }
     for at in (0..REPLY.len()).filter(|at| REPLY.is_char_boundary(*at)) {
@@ -216,7 +225,10 @@ fn what_is_certain_comes_before_the_end() {
     let snapshot = reader.snapshot();
     assert_eq!((snapshot.team, snapshot.reply.as_deref()), (Some(Team::Billing), Some("We are")));
     let (rest, route) = reader.finish(Ending::Stopped).unwrap();
-    assert_eq!(route.into_inner(), Route { team: Team::Billing, note: "none".into(), reply: "We are".into() });
+    assert_eq!(
+        route.into_inner(),
+        Route { team: Team::Billing, note: "none".into(), reply: "We are".into() }
+    );
     // The default's text, that it is whole, and the reply.
     assert_eq!(rest.len(), 3, "{rest:?}");
 }
@@ -224,7 +236,10 @@ fn what_is_certain_comes_before_the_end() {
 #[test]
 fn reasoning_in_front_and_a_fence_around_are_waited_with() {
     for (reply, text) in [
-        ("<think>\n[[ ## reply ## ]]\nno\n</think>\n[[ ## team ## ]]\nbilling\n[[ ## reply ## ]]\nyes", "yes"),
+        (
+            "<think>\n[[ ## reply ## ]]\nno\n</think>\n[[ ## team ## ]]\nbilling\n[[ ## reply ## ]]\nyes",
+            "yes",
+        ),
         ("```\n[[ ## team ## ]]\nbilling\n[[ ## reply ## ]]\nyes\n```", "yes"),
         ("[[ ## team ## ]]\nbilling\n[[ ## reply ## ]]\nyes [[ ## completed ## ]]", "yes"),
     ] {
@@ -308,7 +323,9 @@ fn a_stream_that_breaks_off_is_an_error_and_what_was_read_is_kept() {
     assert_eq!(error.as_model().map(LmError::kind), Some(LmErrorKind::CutOff));
     assert!(!error.messages().is_empty());
     assert_eq!(events.get(Route::FIELDS.team), Some(&Team::Billing));
-    assert!(TEXT.starts_with(events.text(Route::FIELDS.reply)) && !events.text(Route::FIELDS.reply).is_empty());
+    assert!(
+        TEXT.starts_with(events.text(Route::FIELDS.reply)) && !events.text(Route::FIELDS.reply).is_empty()
+    );
     assert_eq!(events.snapshot().reply.as_deref(), Some(events.text(Route::FIELDS.reply)));
     assert!(block_on(events.next()).is_none());
 }
@@ -395,7 +412,8 @@ fn one_field_is_a_stream_of_its_text() {
 #[test]
 fn the_reasoning_of_a_chain_of_thought_streams_too() {
     let reply = format!("[[ ## reasoning ## ]]\nMoney.\n\n{REPLY}");
-    let predict = ChainOfThought::<Ticket>::new(Script::new([reply]).chunked(3)).unwrap().adapter(Growing::default());
+    let predict =
+        ChainOfThought::<Ticket>::new(Script::new([reply]).chunked(3)).unwrap().adapter(Growing::default());
     let ticket = ticket();
     let mut events = predict.stream(&ticket);
     block_on(async {
@@ -427,7 +445,9 @@ fn a_described_signature_streams() {
     block_on(async {
         while let Some(event) = events.next().await {
             match event.unwrap() {
-                PredictionEvent::Delta { field, text: piece } if field.name() == "reply" => text.push_str(&piece),
+                PredictionEvent::Delta { field, text: piece } if field.name() == "reply" => {
+                    text.push_str(&piece)
+                }
                 PredictionEvent::Field(field) if field.name() == "reply" => {
                     assert_eq!(events.snapshot().get("reply"), Some(&TEXT.into()));
                 }

@@ -425,7 +425,7 @@ impl<'s> Growth<'s> {
             let at = growing.id.index;
             // What was read exactly is what was read before.
             let compared = growing.closed && how != HowRead::Exact;
-            let (same, rest) = if growing.is_text && !(growing.closed && !compared) {
+            let (same, rest) = if growing.is_text && (compared || !growing.closed) {
                 let whole = captured(outputs, at, field);
                 let rest = whole.as_ref().and_then(Value::as_str);
                 let rest = rest.and_then(|whole| whole.strip_prefix(&*growing.text)).map(str::to_owned);

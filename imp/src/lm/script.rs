@@ -49,11 +49,14 @@ pub struct Script {
     pieces: Option<Pieces>,
 }
 
+/// Cuts a reply into the pieces in which it arrives.
+type Cutter = dyn Fn(&str) -> Vec<String> + Send + Sync;
+
 /// How a streamed reply is cut.
 #[derive(Clone)]
 enum Pieces {
     Characters(usize),
-    Function(Arc<dyn Fn(&str) -> Vec<String> + Send + Sync>),
+    Function(Arc<Cutter>),
 }
 
 struct Shared {

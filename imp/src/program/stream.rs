@@ -119,7 +119,7 @@ pub struct PredictionStream<'c, O: Outputs> {
 type Running<'c, O> = BoxFuture<'c, Result<Prediction<O>, Error>>;
 
 enum State<'c, O> {
-    Before { program: &'c Program, inputs: &'c (dyn Record + Sync), overrides: Overrides },
+    Before { program: &'c Program, inputs: &'c (dyn Record + Sync), overrides: Box<Overrides> },
     Running(Running<'c, O>),
     Over,
 }
@@ -127,7 +127,7 @@ enum State<'c, O> {
 impl<'c, O: Outputs + Send + 'c> PredictionStream<'c, O> {
     pub(super) fn new(program: &'c Program, inputs: &'c (dyn Record + Sync), overrides: Overrides) -> Self {
         PredictionStream {
-            state: State::Before { program, inputs, overrides },
+            state: State::Before { program, inputs, overrides: Box::new(overrides) },
             sink: Arc::default(),
             reader: None,
             events: VecDeque::new(),
@@ -166,7 +166,7 @@ impl<'c, O: Outputs + Send + 'c> PredictionStream<'c, O> {
                         return Poll::Ready(None);
                     };
                     let sink = self.sink.clone();
-                    self.state = State::Running(Box::pin(program.run(inputs, overrides, Some(sink))));
+                    self.state = State::Running(Box::pin(program.run(inputs, *overrides, Some(sink))));
                 }
             }
             let State::Running(call) = &mut self.state else { return Poll::Ready(None) };

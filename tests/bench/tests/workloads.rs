@@ -15,12 +15,11 @@ fn hash(text: &str) -> String {
 }
 
 fn hash_of(messages: &[Message]) -> String {
-    hash(
-        &messages
-            .iter()
-            .map(|message| format!("{}\n{}\n", message.role.as_str(), message.text()))
-            .collect::<String>(),
-    )
+    let mut all = String::new();
+    for message in messages {
+        let _ = write!(all, "{}\n{}\n", message.role.as_str(), message.text());
+    }
+    hash(&all)
 }
 
 /// The messages of both halves, the replies, and what is read from them.
