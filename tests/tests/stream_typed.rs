@@ -6,10 +6,9 @@ use std::sync::{Arc, Mutex};
 use imp::lm::wire::Delta;
 use imp::lm::{BoxFuture, CompletionSource, CompletionStream, ScriptReply, StreamEvent, block_on};
 use imp::{
-    Adapter, Certain, ChainOfThought, Chat, Choice, Completion, Ending, Error, ErrorKind, Fields,
-    Incremental, LanguageModel, LmError, LmErrorKind, ParseError, Predict, Prediction, PredictionEvent,
-    ReadEvent, Reasoned, Request, Script, Section, Signature, SignatureSpec, StreamReader, Tool, ToolCall,
-    ToolCalls,
+    Adapter, ChainOfThought, Chat, Choice, Completion, Ending, Error, ErrorKind, Fields, LanguageModel,
+    LmError, LmErrorKind, ParseError, Predict, Prediction, PredictionEvent, ReadEvent, Reasoned, Request,
+    Script, Section, Signature, SignatureSpec, StreamReader, Tool, ToolCall, ToolCalls,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,95 +35,6 @@ enum Team {
     Platform,
 }
 
-/// Chat with a reading of its own that rescans the front: slow, and plainly right.
-#[derive(Debug, Clone, Default)]
-struct Growing(Chat);
-
-impl Adapter for Growing {
-    fn name(&self) -> &'static str {
-        "chat"
-    }
-
-    fn syntax(&self) -> imp::Syntax {
-        self.0.syntax()
-    }
-
-    fn fallback(&self) -> Option<Arc<dyn Adapter>> {
-        self.0.fallback()
-    }
-
-    fn incremental(&self, spec: &SignatureSpec) -> Option<Box<dyn Incremental>> {
-        Some(Box::new(Rescan {
-            chat: self.0.clone(),
-            spec: spec.clone(),
-            said: vec![0; spec.outputs.len()],
-            closed: vec![false; spec.outputs.len()],
-        }))
-    }
-
-    fn sections<'r>(&self, spec: &SignatureSpec, reply: &'r str) -> Result<Vec<Section<'r>>, ParseError> {
-        self.0.sections(spec, reply)
-    }
-}
-
-#[derive(Debug)]
-struct Rescan {
-    chat: Chat,
-    spec: SignatureSpec,
-    said: Vec<usize>,
-    closed: Vec<bool>,
-}
-
-impl Rescan {
-    fn look(&mut self, front: &str, ended: bool, certain: &mut Vec<Certain>) {
-        let Ok(sections) = self.chat.sections(&self.spec, front) else { return };
-        let last =
-            sections.iter().filter(|section| section.source.is_some()).map(|section| section.start).max();
-        let mut given: Vec<_> =
-            sections.iter().enumerate().filter(|(_, section)| section.source.is_some()).collect();
-        given.sort_by_key(|(_, section)| section.start);
-        for (output, section) in given {
-            let whole = section.source.as_ref().unwrap().text();
-            let behind = front.get(section.start..).unwrap_or_default();
-            // Behind the last output stands a marker of another name, or nothing yet.
-            let open = Some(section.start) == last && !ended && !behind.contains("\n[[ ## completed ## ]]");
-            let end = match open {
-                true => whole
-                    .find("[[")
-                    .or_else(|| whole.rfind('[').filter(|at| at + 1 == whole.len()))
-                    .unwrap_or(whole.len()),
-                false => whole.len(),
-            };
-            let text = whole.get(..end).unwrap().trim_end();
-            if text.len() > self.said[output] {
-                let text = text[self.said[output]..].to_owned();
-                self.said[output] += text.len();
-                certain.push(Certain::Text { output, text });
-            }
-            if !open && !std::mem::replace(&mut self.closed[output], true) {
-                certain.push(Certain::Closed { output });
-            }
-        }
-    }
-}
-
-impl Incremental for Rescan {
-    fn advance(&mut self, front: &str, certain: &mut Vec<Certain>) {
-        self.look(front, false, certain);
-    }
-
-    fn end(&mut self, reply: &str, certain: &mut Vec<Certain>) {
-        self.look(reply, true, certain);
-    }
-
-    fn section<'r>(&self, front: &'r str, output: usize) -> Section<'r> {
-        match self.closed[output] {
-            true => self.chat.sections(&self.spec, front).unwrap()[output].clone(),
-            false => Section::default(),
-        }
-    }
-}
-
 const REPLY: &str = "[[ ## team ## ]]\nbilling\n\n[[ ## reply ## ]]\nWe are — sorry.\n\\[[ ## x ## ]] [1]\nBye.\n\n[[ ## completed ## ]]\n";
 const TEXT: &str = "We are — sorry.\n[[ ## x ## ]] [1]\nBye.";
 
@@ -133,7 +43,7 @@ fn ticket() -> Ticket {
 }
 
 fn predict(model: impl LanguageModel + 'static) -> Predict<Ticket> {
-    Predict::new(model).adapter(Growing::default())
+    Predict::new(model).adapter(Chat::new())
 }
 
 /// What a stream said: texts by field, the fields that were whole, the other events in words, and how it ended.
@@ -213,7 +123,7 @@ fn every_cut_gives_what_the_call_gives() {
 
 #[test]
 fn what_is_certain_comes_before_the_end() {
-    let chat = Growing::default();
+    let chat = Chat::new();
     let mut reader = StreamReader::<Route>::new(&chat).unwrap();
     assert_eq!(reader.push("[[ ## team ## ]]\nbilling\n\n[[ ## re"), []);
     let events = reader.push("ply ## ]]\nWe are");
@@ -413,7 +323,7 @@ fn one_field_is_a_stream_of_its_text() {
 fn the_reasoning_of_a_chain_of_thought_streams_too() {
     let reply = format!("[[ ## reasoning ## ]]\nMoney.\n\n{REPLY}");
     let predict =
-        ChainOfThought::<Ticket>::new(Script::new([reply]).chunked(3)).unwrap().adapter(Growing::default());
+        ChainOfThought::<Ticket>::new(Script::new([reply]).chunked(3)).unwrap().adapter(Chat::new());
     let ticket = ticket();
     let mut events = predict.stream(&ticket);
     block_on(async {
@@ -438,7 +348,7 @@ fn the_reasoning_of_a_chain_of_thought_streams_too() {
 fn a_described_signature_streams() {
     let spec = SignatureSpec::parse("ticket -> team, reply").unwrap();
     let script = Script::new([REPLY]).chunked(2);
-    let predict = Predict::from_spec(spec, script).adapter(Growing::default());
+    let predict = Predict::from_spec(spec, script).adapter(Chat::new());
     let inputs = Fields::from([("ticket", "…")]);
     let mut events = predict.stream(&inputs);
     let mut text = String::new();
@@ -472,7 +382,9 @@ struct Step {
 
 #[test]
 fn native_tool_calls_stream_and_are_the_output() {
-    let tool = Tool::raw("find", "Finds.", serde_json::json!({"type": "object"}), |_| async { Ok("") });
+    let tool = Tool::raw("find", "Finds.", serde_json::json!({"type": "object"}), |_| async {
+        Ok::<_, std::convert::Infallible>("")
+    });
     let call = ToolCall::new("c1", "find", imp::Map::from([("q", "invoice")]));
     let script = Script::new([ScriptReply::from(call)]).chunked(4);
     let predict = Predict::<Task>::new(script);
@@ -487,10 +399,14 @@ fn native_tool_calls_stream_and_are_the_output() {
                     written.push_str(&arguments);
                 }
                 PredictionEvent::Field(field) => {
-                    assert_eq!(events.get(Step::FIELDS.calls).map(|calls| calls.len()), Some(1), "{field:?}");
+                    assert_eq!(
+                        events.get(Step::FIELDS.calls).map(|calls| calls.calls.len()),
+                        Some(1),
+                        "{field:?}"
+                    );
                 }
                 PredictionEvent::Done(step) => {
-                    assert_eq!(step.calls.len(), 1);
+                    assert_eq!(step.calls.calls.len(), 1);
                     done = true;
                 }
                 other => panic!("{other:?}"),
