@@ -645,10 +645,11 @@ impl<'a> Expansion<'a> {
                     #own_field
                 }
 
-                fn partial_field(
-                    __partial: &#partial #ty_generics,
+                // Its lifetime has a name: a refused struct may have one of its own, and nothing is to be said of ours then.
+                fn partial_field<'__partial>(
+                    __partial: &'__partial #partial #ty_generics,
                     __index: ::core::primitive::usize,
-                ) -> ::core::option::Option<&dyn __imp::Any>
+                ) -> ::core::option::Option<&'__partial dyn __imp::Any>
                 where
                     Self: 'static,
                 {

@@ -277,7 +277,7 @@ impl LanguageModel for Endless {
         Box::pin(std::future::ready(Ok(CompletionStream::new(source))))
     }
 
-    fn model(&self) -> &str {
+    fn model(&self) -> &'static str {
         "endless"
     }
 }
@@ -356,7 +356,7 @@ fn a_described_signature_streams() {
         while let Some(event) = events.next().await {
             match event.unwrap() {
                 PredictionEvent::Delta { field, text: piece } if field.name() == "reply" => {
-                    text.push_str(&piece)
+                    text.push_str(&piece);
                 }
                 PredictionEvent::Field(field) if field.name() == "reply" => {
                     assert_eq!(events.snapshot().get("reply"), Some(&TEXT.into()));
