@@ -48,6 +48,7 @@
 //! | change the words of a prompt | [`FormatOptions`] and its renderers |
 //! | choose a model, or bring your own | [`OpenAi`], [`LanguageModel`], [`lm`] |
 //! | test without a model | [`Script`] |
+//! | not pay twice for the same request | [`lm::Cache`] |
 //! | see what went wrong | [`Error`], [`ParseError`], [`FormatError`], [`SpecError`], [`LmError`] |
 //! | write an adapter of your own | [`Adapter`] |
 //!

@@ -27,6 +27,9 @@ pub struct Completion {
     pub id: Option<String>,
     /// The provider's id of the request (from a header), for its support.
     pub request_id: Option<String>,
+    /// Whether it comes from a [`Cache`](super::Cache) on this side: it cost nothing, so its usage is empty. `false` by
+    /// default.
+    pub cached: bool,
 }
 
 impl Completion {
@@ -128,6 +131,28 @@ pub enum FinishReason {
     /// The provider did not say. This is the default.
     #[default]
     Unstated,
+}
+
+impl FinishReason {
+    /// The reason in snake case: `stop`, `length`, `tool_calls`, `content_filter`, or the provider's own word; empty
+    /// where the provider did not say.
+    ///
+    /// ```
+    /// use imp::FinishReason;
+    ///
+    /// assert_eq!(FinishReason::ToolCalls.as_str(), "tool_calls");
+    /// assert_eq!(FinishReason::Other("paused".into()).as_str(), "paused");
+    /// ```
+    pub fn as_str(&self) -> &str {
+        match self {
+            FinishReason::Stop => "stop",
+            FinishReason::Length => "length",
+            FinishReason::ToolCalls => "tool_calls",
+            FinishReason::ContentFilter => "content_filter",
+            FinishReason::Other(word) => word,
+            FinishReason::Unstated => "",
+        }
+    }
 }
 
 /// Counted tokens; zero where the provider does not say.

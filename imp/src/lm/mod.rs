@@ -7,10 +7,13 @@
 mod anthropic;
 #[cfg(feature = "blocking")]
 mod block_on;
+mod cache;
 mod capabilities;
 mod completion;
 mod core;
 mod error;
+mod flight;
+mod form;
 mod key;
 mod learned;
 mod openai;
@@ -30,6 +33,7 @@ use std::sync::Arc;
 pub use anthropic::Anthropic;
 #[cfg(feature = "blocking")]
 pub use block_on::block_on;
+pub use cache::Cache;
 pub use capabilities::Capabilities;
 pub use completion::{Choice, Completion, FinishReason, Usage};
 pub use error::{LmError, LmErrorKind};

@@ -336,6 +336,7 @@ mod tests {
             model: Some("gpt-4.1-mini-2025".into()),
             id: Some("chatcmpl-1".into()),
             request_id: Some("req_1".into()),
+            ..Completion::default()
         };
         assert_eq!(completion, expected);
     }
