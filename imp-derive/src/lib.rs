@@ -5,6 +5,7 @@ mod ast;
 mod attr;
 mod case;
 mod check;
+mod derive;
 mod doc;
 mod errors;
 mod expand;
@@ -24,14 +25,7 @@ use proc_macro::TokenStream;
 // `input` and `output` are no attributes of ours; registered, their error says what to do.
 #[proc_macro_derive(Signature, attributes(signature, field, serde, schemars, input, output))]
 pub fn derive_signature(input: TokenStream) -> TokenStream {
-    let input = syn::parse_macro_input!(input as syn::DeriveInput);
-    let mut errors = errors::Errors::new();
-    let record = ast::Record::from_syn(&input, &mut errors);
-    check::check(&record, &mut errors);
-    let code = if record.is_struct { expand::expand(&record) } else { fallback::expand(&record) };
-    // With errors too: what uses the struct should not complain as well.
-    let errors = errors.to_tokens();
-    quote::quote!(#errors #code).into()
+    derive::signature(&syn::parse_macro_input!(input as syn::DeriveInput)).into()
 }
 
 // Documented at its re-export, too.

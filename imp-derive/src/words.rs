@@ -1,6 +1,6 @@
 //! The words inside an attribute: `word`, `word = value`, `word(…)`, separated by commas.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::discouraged::Speculative;
@@ -142,7 +142,7 @@ fn tokens(input: ParseStream<'_>) -> TokenStream {
         } else if angles > 0 && input.peek(Token![>]) {
             angles -= 1;
         }
-        match input.parse::<proc_macro2::TokenTree>() {
+        match input.parse::<TokenTree>() {
             Ok(token) => tokens.extend([token]),
             Err(_) => break,
         }
@@ -195,7 +195,7 @@ pub(crate) fn text(word: &Ident, example: &str, input: ParseStream<'_>) -> syn::
 /// `word = "text"`, or a constant expression that is one: `include_str!("…")`, `INSTRUCTIONS`.
 pub(crate) fn text_expr(word: &Ident, example: &str, input: ParseStream<'_>) -> syn::Result<TokenStream> {
     equals(word, example, input)?;
-    let expr = expr(input);
+    let expr = expr(example, input)?;
     match literal(&expr) {
         Some(Lit::Str(_)) | None => Ok(expr),
         Some(other) => Err(wanted(other.span(), example)),
@@ -205,7 +205,7 @@ pub(crate) fn text_expr(word: &Ident, example: &str, input: ParseStream<'_>) -> 
 /// `word = expression`.
 pub(crate) fn any_expr(word: &Ident, example: &str, input: ParseStream<'_>) -> syn::Result<TokenStream> {
     equals(word, example, input)?;
-    Ok(expr(input))
+    expr(example, input)
 }
 
 /// `word`, and nothing else.
@@ -218,16 +218,59 @@ pub(crate) fn flag(word: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
 
 /// An expression: what syn can parse without its large half, else the tokens up to the next comma, so that
 /// a block or a closure is an expression too.
-fn expr(input: ParseStream<'_>) -> TokenStream {
+fn expr(example: &str, input: ParseStream<'_>) -> syn::Result<TokenStream> {
     let fork = input.fork();
     match fork.parse::<Expr>() {
         // A word behind it continues no expression: a comma is missing, and will be reported.
         Ok(expr) if fork.is_empty() || fork.peek(Token![,]) || fork.peek(Ident::peek_any) => {
             input.advance_to(&fork);
-            expr.into_token_stream()
+            Ok(expr.into_token_stream())
         }
-        _ => tokens(input),
+        _ => {
+            let tokens = tokens(input);
+            match stray(&tokens) {
+                Some(span) => Err(wanted(span, example)),
+                None => Ok(tokens),
+            }
+        }
     }
+}
+
+/// A token of what syn cannot parse that no expression has in its place, so that the error is ours: two operands side
+/// by side, a type behind a colon, an assignment. Closures may have any of it in their parameters.
+fn stray(tokens: &TokenStream) -> Option<Span> {
+    let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    let sign = |at: usize| match tokens.get(at) {
+        Some(TokenTree::Punct(sign)) => Some((sign.as_char(), sign.spacing() == Spacing::Joint)),
+        _ => None,
+    };
+    let word =
+        |at: usize, word: &str| matches!(tokens.get(at), Some(TokenTree::Ident(ident)) if ident == word);
+    if (0..tokens.len()).any(|at| sign(at).is_some_and(|(sign, _)| sign == '|')) {
+        return None;
+    }
+    let has_let = (0..tokens.len()).any(|at| word(at, "let"));
+    let at = (0..tokens.len()).find(|&at| {
+        let joined = at > 0 && sign(at - 1).is_some_and(|(_, joint)| joint);
+        let labels = at > 1 && sign(at - 2).is_some_and(|(sign, _)| sign == '\'');
+        match (&tokens[at], sign(at)) {
+            (_, Some((';' | '$', _))) => true,
+            (_, Some((':', false))) => !joined && !labels,
+            (_, Some(('=', false))) => !joined && !has_let,
+            (TokenTree::Literal(_), _) if at > 0 => match &tokens[at - 1] {
+                TokenTree::Literal(_) => true,
+                TokenTree::Ident(word) => {
+                    !["if", "match", "return", "break", "in"].iter().any(|known| word == known)
+                }
+                _ => false,
+            },
+            (TokenTree::Ident(ident), _) => {
+                at > 0 && matches!(tokens[at - 1], TokenTree::Literal(_)) && ident != "as"
+            }
+            _ => false,
+        }
+    })?;
+    Some(tokens[at].span())
 }
 
 /// The literal that an expression is.

@@ -6,6 +6,7 @@
 mod case;
 mod chat_parse;
 mod check;
+mod derive_tokens;
 mod json_repair;
 mod partial_reply;
 mod salvage;
@@ -14,6 +15,7 @@ mod sse;
 mod xml_parse;
 
 pub use chat_parse::chat_parse;
+pub use derive_tokens::derive_tokens;
 pub use json_repair::json_repair;
 pub use partial_reply::partial_reply;
 pub use salvage::salvage;
@@ -25,8 +27,9 @@ pub use xml_parse::xml_parse;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 8] = [
     ("chat_parse", chat_parse),
+    ("derive_tokens", derive_tokens),
     ("json_repair", json_repair),
     ("partial_reply", partial_reply),
     ("salvage", salvage),
